@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { ConsoleEvents, HistorySpan } from "../../src/formats/console-api.ts";
 import type { Gateway, ServedTable } from "../../src/ports/gateway.ts";
+import { CATALOGUE } from "../../src/problems/catalogue.ts";
 import { callerOf, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "../lib/http.ts";
 import { wholeNumber } from "../table/request.ts";
@@ -17,20 +18,30 @@ const TICK_MS = 1_000;
 /** As often as isolates report. */
 const TRAFFIC_MS = 10_000;
 
+const SPANS: readonly HistorySpan[] = ["hour", "day", "month"];
+
+/** Of the outcomes that `problems` of the history names. */
+const isProblem = (slug: string): boolean => Object.hasOwn(CATALOGUE, slug) || slug === "client-left";
+
 const STREAM = { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } };
 
-/** `GET /-/metrics/history` and `GET /-/events`: the traffic of an hour or a day, and what changes from now on. */
+/** The traffic over time, the last requests with a problem, and what changes from now on. */
 export const history = (gateway: Gateway) => {
   const viewer = requireScope(gateway, "viewer");
   const streams = new Set<{ readonly untilMs: number }>();
   return new Hono<PageEnv>()
     .get("/-/metrics/history", viewer, async (c) => {
-      const span = c.req.query("span") ?? "hour";
+      const span = SPANS.find((name) => name === (c.req.query("span") ?? "hour"));
       const from = wholeNumber(c.req.query("from") ?? "0");
-      if ((span === "hour" || span === "day") && from !== undefined)
-        return jsonResponse(await gateway.metrics.history(span satisfies HistorySpan, from));
-      const detail = "`span` is hour or day; `from` is Unix seconds.";
+      if (span !== undefined && from !== undefined) return jsonResponse(await gateway.metrics.history(span, from));
+      const detail = "`span` is hour, day or month; `from` is Unix seconds.";
       return contextOf(c).fail({ reason: "malformed-request", detail });
+    })
+    .get("/-/metrics/problems/:slug", viewer, async (c) => {
+      const slug = c.req.param("slug");
+      return isProblem(slug)
+        ? jsonResponse(await gateway.metrics.problem(slug))
+        : contextOf(c).fail({ reason: "not-found", path: contextOf(c).path });
     })
     .get("/-/events", viewer, (c) => {
       // Nothing would read the stream of a HEAD, so nothing would end it.
@@ -75,7 +86,8 @@ async function tell(gateway: Gateway, c: Context, writer: WritableStreamDefaultW
         await send("table", { revision: table.revision, label: served.label, canary: canary?.table.revision ?? null });
       }
       if (nowMs >= dueMs || nowMs < dueMs - TRAFFIC_MS) {
-        const traffic = await gateway.metrics.history("hour", fromSeconds);
+        // Routes are of all steps of an answer: those of the last two would be taken for the hour's.
+        const { routes: _, ...traffic } = await gateway.metrics.history("hour", fromSeconds);
         await send("traffic", traffic);
         fromSeconds = traffic.at.at(-1) ?? fromSeconds;
         dueMs = nowMs + TRAFFIC_MS;

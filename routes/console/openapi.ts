@@ -36,6 +36,13 @@ const PREVIEW = {
 const NUMBERS = { type: "array", items: { type: "number" } };
 const TIMES = { type: "array", items: { type: ["number", "null"] }, description: "Milliseconds." };
 
+const CLASSES = {
+  type: "object",
+  description:
+    "Answers by class: 2xx, 3xx, 404, 421, 4xx (others), 5xx, elsewhere or left. Those without any are absent.",
+  additionalProperties: NUMBERS,
+};
+
 const SERIES = {
   type: "object",
   required: ["requests", "errors", "refused", "faults", "busyMs", "p50", "p99", "originP50", "originP99"],
@@ -49,6 +56,7 @@ const SERIES = {
     p99: TIMES,
     originP50: TIMES,
     originP99: TIMES,
+    classes: CLASSES,
   },
 };
 
@@ -60,6 +68,19 @@ const TABLE_FIGURES = {
     errors: { type: "number", description: "Answers from status 500 on, and problems." },
     p50: { type: ["number", "null"], description: "Milliseconds." },
     p99: { type: ["number", "null"], description: "Milliseconds." },
+    steps: {
+      type: "object",
+      description: "The same over time.",
+      required: ["requests", "errors", "refused", "p50", "p99", "classes"],
+      properties: {
+        requests: NUMBERS,
+        errors: NUMBERS,
+        refused: { ...NUMBERS, description: "Statuses from 400 to 499." },
+        p50: TIMES,
+        p99: TIMES,
+        classes: CLASSES,
+      },
+    },
   },
 };
 
@@ -76,13 +97,60 @@ const ISOLATE = {
   },
 };
 
+const ROUTE_REQUESTS = {
+  type: "object",
+  required: ["revision", "pointer", "requests"],
+  properties: {
+    revision: {
+      type: ["integer", "null"],
+      description:
+        "Of the table that decided. `null`: these found no room, and the other figures are at least so many.",
+    },
+    pointer: {
+      ...TEXT,
+      description: "JSON pointer of the rule. `(other)`: routes from 201 on. `(none)`: no single rule decided.",
+    },
+    requests: { type: "number" },
+  },
+};
+
+const PROBLEM_SAMPLES = {
+  type: "object",
+  required: ["source", "slug", "keptSeconds", "samples"],
+  properties: {
+    source: {
+      type: "string",
+      enum: ["all", "none", "off"],
+      description: "`none`: they could not be read. `off`: `PROBLEM_SAMPLES` is off.",
+    },
+    slug: TEXT,
+    keptSeconds: { type: "integer" },
+    samples: {
+      type: "array",
+      maxItems: 5,
+      description: "Newest first.",
+      items: {
+        type: "object",
+        required: ["at", "method", "path", "region", "status"],
+        properties: {
+          at: TIME,
+          method: TEXT,
+          path: { ...TEXT, description: "As logged: without the query and public IDs; cut after 200 characters." },
+          region: OR_NULL,
+          status: { type: "integer" },
+        },
+      },
+    },
+  },
+};
+
 const HISTORY = {
   type: "object",
   description: "Lists have one entry for each step. A report counts in the step in which it arrives.",
   required: ["source", "span", "stepSeconds", "since", "at", "total", "regions", "problems", "tables", "isolates"],
   properties: {
     source: { type: "string", enum: ["all", "none"], description: "`none`: the counters could not be read." },
-    span: { type: "string", enum: ["hour", "day"] },
+    span: { type: "string", enum: ["hour", "day", "month"] },
     stepSeconds: { type: "integer" },
     since: { ...OR_NULL, format: "date-time" },
     at: { ...NUMBERS, description: "Start of each step, Unix seconds; the last is not over." },
@@ -94,6 +162,11 @@ const HISTORY = {
       description: "Requests while a canary ran, by the table that decided them; of all steps together.",
       required: ["stable", "canary"],
       properties: { stable: TABLE_FIGURES, canary: TABLE_FIGURES },
+    },
+    routes: {
+      type: "array",
+      description: "Requests of all steps by the rule that decided them, most first.",
+      items: ROUTE_REQUESTS,
     },
     isolates: {
       type: "object",
@@ -216,12 +289,22 @@ export const consolePaths = () => ({
     }),
   },
   "/-/metrics/history": {
-    get: page("metricsHistory", "Requests, errors and times of the last hour by 10 s, or of the last day by 5 min", {
-      parameters: [
-        parameter("query", "span", "By default hour.", { enum: ["hour", "day"] }),
-        parameter("query", "from", "Unix seconds: only steps from the one that it is in.", { type: "integer" }),
-      ],
-      content: json(HISTORY),
+    get: page(
+      "metricsHistory",
+      "Requests, errors and times of the last hour by 10 s, day by 5 min, or 30 days by 2 h",
+      {
+        parameters: [
+          parameter("query", "span", "By default hour.", { enum: ["hour", "day", "month"] }),
+          parameter("query", "from", "Unix seconds: only steps from the one that it is in.", { type: "integer" }),
+        ],
+        content: json(HISTORY),
+      },
+    ),
+  },
+  "/-/metrics/problems/{slug}": {
+    get: page("problemSamples", "The last requests that had a problem, of the last hour", {
+      parameters: [pathParameter("slug", { pattern: "^[a-z-]{1,40}$" })],
+      content: json(PROBLEM_SAMPLES),
     }),
   },
   "/-/events": {

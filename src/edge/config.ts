@@ -59,6 +59,8 @@ const ENV = {
   EARLY_ANSWER_HOLD_MS: { read: numberIn(0, 60_000), none: 5_000 },
   /** A scraper asks every 15 to 60 s. Ten times as many calls would show it nothing more. */
   REPORT_SECONDS: { read: numberIn(0, 3_600), none: 10 },
+  /** Paths hold IDs, which may be personal. */
+  PROBLEM_SAMPLES: { read: oneOf(["on", "off"]), none: "on" },
   /** A dead origin is known after this at the latest, and an idle one is not kept busy. 0: the machine does not reach origins. */
   CHECK_SECONDS: { read: numberIn(0, 3_600), none: 15 },
   /** Unset: the gateway is no part of traces, and sends a client's context on as it came. */
@@ -194,6 +196,8 @@ const plainConfig = (read: ReturnType<typeof readValid<typeof ENV>>, isFaulty: (
   traceShare: read.TRACE_SHARE,
   /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
   reportMs: read.REPORT_SECONDS * 1000,
+  /** Whether the last requests with a problem are kept for an hour. */
+  keepsSamples: read.PROBLEM_SAMPLES === "on" && !isFaulty("PROBLEM_SAMPLES"),
   /** The time between two rounds of active checks; 0 for none. */
   checkMs: read.CHECK_SECONDS * 1000,
 });

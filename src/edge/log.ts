@@ -25,7 +25,14 @@ export const writeEvent = (event: string, evidence: object, level: "warn" | "err
   console[level](JSON.stringify({ event, time: new Date().toISOString(), ...evidence }));
 
 /** One line a request, when its answer begins. */
-export function writeRequestLine({ atMs, isElsewhere: _, isOwn: __, asked: ___, ...line }: RequestLine): void {
+export function writeRequestLine({
+  atMs,
+  isElsewhere: _,
+  isOwn: __,
+  asked: ___,
+  rule: ____,
+  ...line
+}: RequestLine): void {
   console.log(JSON.stringify({ event: "request", time: new Date(atMs).toISOString(), ...line }));
 }
 

@@ -1,5 +1,6 @@
 import type { Rule } from "../routing/index.ts";
-import type { CanaryVerdict, ClassCounts, StatusClass } from "./canary-verdict.ts";
+import type { CanaryVerdict } from "./canary-verdict.ts";
+import type { ClassCounts, StatusClass } from "./status-classes.ts";
 
 /** The JSON that the console reads of its own endpoints. */
 
@@ -64,7 +65,7 @@ export interface HistorySeries {
   /** The same of the origin's response. */
   readonly originP50: readonly (number | null)[];
   readonly originP99: readonly (number | null)[];
-  /** Of each region. Requests of isolates of former versions are in no class. */
+  /** Requests of isolates of former versions are in no class. */
   readonly classes?: ClassSeries;
 }
 

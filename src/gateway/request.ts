@@ -7,7 +7,7 @@ import { AUTHORITY_INDEX_MIN } from "../proxy/origin-request.ts";
 import { type CompiledTable, chooseRegion, type Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import type { RegionSource } from "../routing/resolve/region-sources.ts";
-import type { Asked } from "../routing/table.ts";
+import type { Asked, Rule } from "../routing/table.ts";
 import { problemResponse } from "./problem-response.ts";
 
 /** The status that nginx gives a client that left before its response began; it is never sent. */
@@ -66,6 +66,8 @@ export class RequestContext {
   declare entity: string | undefined;
   declare layout: string | undefined;
   declare region: string | undefined;
+  /** The one that decided. */
+  declare rule: Rule | undefined;
   /** Without an ID: the source that chose the region, and those before it whose value is not listed. */
   declare source: string | undefined;
   declare unlisted: readonly string[] | undefined;
@@ -133,7 +135,7 @@ export class RequestContext {
     this.place = -1;
     this.served = this.table = this.line = undefined;
     this.source = this.unlisted = undefined;
-    this.tableLabel = this.entity = this.layout = this.region = this.trace = undefined;
+    this.tableLabel = this.entity = this.layout = this.region = this.rule = this.trace = undefined;
     this.span = gateway.beginSpan === undefined || this.isForOwnPage ? undefined : gateway.beginSpan(request);
     this.originMs = this.asked = this.keyUntilMs = this.unwanted = this.doubt = undefined;
     if (this.arrivedAtMs >= sweepDueMs || this.arrivedAtMs < sweepDueMs - SWEEP_MS) this.#logThoseWhoLeft();
@@ -240,6 +242,7 @@ export class RequestContext {
       source: this.source,
       unlisted: this.unlisted,
       revision: table?.revision,
+      rule: this.rule,
       status,
       outcome,
       ms: atMs - this.arrivedAtMs,
@@ -267,6 +270,7 @@ export class RequestContext {
     this.layout = decision.by === "id" ? decision.layout : undefined;
     this.region = target.region.name;
     const { rule } = target;
+    this.rule = rule;
     this.doubt = "state" in rule ? { [rule.kind]: String(rule.state) } : undefined;
   }
 

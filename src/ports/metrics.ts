@@ -1,6 +1,7 @@
-import type { AnswerOutcome } from "../formats/canary-verdict.ts";
-import type { HistorySpan, MetricsHistory } from "../formats/console-api.ts";
+import type { HistorySpan, MetricsHistory, ProblemSamples } from "../formats/console-api.ts";
 import type { RecentTraffic } from "../formats/region-state.ts";
+import type { AnswerOutcome } from "../formats/status-classes.ts";
+import type { Rule } from "../routing/table.ts";
 import type { DenialReason, ServedTable } from "./admin.ts";
 import type { OriginStatus } from "./origins.ts";
 
@@ -57,6 +58,8 @@ export interface Metrics {
   snapshot(served: ServedTable | undefined): Promise<MetricsSnapshot>;
   /** The same over time. `from`: Unix seconds of the first step that is asked for. */
   history(span: HistorySpan, from?: number): Promise<MetricsHistory>;
+  /** The last requests that had a problem. */
+  problem(slug: string): Promise<ProblemSamples>;
 }
 
 /** One request, as logs and metrics show it when its answer begins. */
@@ -75,6 +78,8 @@ export interface RequestLine extends AnswerOutcome {
   readonly unlisted?: readonly string[] | undefined;
   /** Revision of the table that decided. */
   readonly revision: number | undefined;
+  /** The rule of it that decided; `undefined` where no single one did. */
+  readonly rule?: Rule | undefined;
   readonly ms: number;
   /** Until the origin's answer began; `undefined` where none did. */
   readonly originMs: number | undefined;

@@ -95,6 +95,7 @@ function composeMetrics(env: Env, config: Config, entropy: ReturnType<typeof poo
   return isolateMetrics({
     store: reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
     reportMs,
+    keepsSamples: config.keepsSamples,
     table: tableReporter(entropy, systemClock, reportMs, tables),
     clock: systemClock,
     entropy,

@@ -25,7 +25,7 @@ export class TrafficReports extends thinObject<MetricsRpc & Wakes>(
     const module = await import("../edge/metrics/object.ts");
     return (context, env) => new module.TrafficReports(context, env, vouchedTables(env, readConfig(env)));
   },
-  { report: "long", totals: "long", history: "long", scheduleChecks: "long", alarm: "platform" },
+  { report: "long", totals: "long", history: "long", problem: "long", scheduleChecks: "long", alarm: "platform" },
 ) {}
 
 const PART_METHODS = Object.fromEntries(Object.keys(PART_CALLS).map((name) => [name, "long"])) as {

@@ -7,8 +7,9 @@ import {
   shownConditions,
   shownVerdict,
 } from "../../src/console/canary/figures.ts";
-import { type CanaryTimes, type ClassCounts, judgeCanary } from "../../src/formats/canary-verdict.ts";
+import { type CanaryTimes, judgeCanary } from "../../src/formats/canary-verdict.ts";
 import type { MetricsHistory } from "../../src/formats/console-api.ts";
+import type { ClassCounts } from "../../src/formats/status-classes.ts";
 
 const NONE: ClassCounts = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
 

@@ -1,16 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
   type CanaryTimes,
-  type ClassCounts,
-  classOf,
   differenceOf,
   figuresFrom,
   judgeCanary,
   P99_MORE_MAX,
   REQUESTS_MIN,
   SECONDS_MIN,
-  type StatusClass,
 } from "../../src/formats/canary-verdict.ts";
+import { type ClassCounts, classOf, type StatusClass } from "../../src/formats/status-classes.ts";
 
 const NONE: ClassCounts = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
 

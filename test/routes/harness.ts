@@ -88,6 +88,7 @@ export function setUp(options: Options = {}) {
   const metrics = isolateMetrics({
     store: undefined,
     reportMs: 0,
+    keepsSamples: true,
     table: () => undefined,
     entropy: pooledEntropy(),
     clock,

@@ -6,6 +6,7 @@ import type { Env } from "../../src/edge/env.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
 import { durableMetrics, type MetricsStore } from "../../src/edge/metrics/store.ts";
 import { pooledEntropy } from "../../src/edge/platform.ts";
+import type { ProblemSamples } from "../../src/formats/console-api.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type Family, readExposition } from "./exposition.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
@@ -16,6 +17,7 @@ const UNREACHABLE: MetricsStore = {
   report: () => Promise.reject(new Error("overloaded")),
   totals: () => Promise.reject(new Error("overloaded")),
   history: () => Promise.reject(new Error("overloaded")),
+  problem: () => Promise.reject(new Error("overloaded")),
 };
 
 const declared = {
@@ -35,6 +37,7 @@ function isolate(store: MetricsStore = durableMetrics(TRAFFIC), options: Paramet
   const metrics = isolateMetrics({
     store,
     reportMs: 3_600_000,
+    keepsSamples: true,
     table: () => undefined,
     entropy: pooledEntropy(),
     clock: { nowMs: Date.now },
@@ -135,6 +138,7 @@ describe("/-/metrics", () => {
     const { scrape } = isolate({
       report: () => Promise.resolve([]),
       history: UNREACHABLE.history,
+      problem: UNREACHABLE.problem,
       totals: () => {
         const check = { atMs: 5, isGood: false, status: 503, fault: undefined };
         const state = { heardAtMs: 5, checks: { "/healthz": check, "/other": { ...check, isGood: true } } };
@@ -291,5 +295,82 @@ describe("the entity of a request whose ID cannot be read", () => {
     const { request, scrape } = isolate();
     await request(path);
     expect(valueIn(await scrape(), "waybill_requests_total", { entity: entity ?? "", region: "", outcome })).toBe(1);
+  });
+});
+
+describe("the figures of the console", () => {
+  const order = (country: number, serial: number) =>
+    `01990f04-d900-80${country.toString(16).padStart(2, "0")}-8040-${serial.toString(16).padStart(12, "0")}`;
+  const moved = order(5, 0xaaaa);
+  const moving = order(5, 0xbbbb);
+  const counted = {
+    ...DECLARED_TABLE,
+    withoutId: { search: { path: "/search", sources: [{ region: "us" }] } },
+    moved: { [moved]: { region: "us", epoch: 1 } },
+    moves: { [moving]: { from: "eu", to: "us", state: "started", epoch: 1 } },
+    routes: [
+      { when: { layout: "iuid", country: "BR" }, split: { by: "hash", parts: 2, regions: ["us", "ap"] } },
+      { when: { layout: "iuid", country: "KZ" }, region: "ap", canary: { region: "us", percent: 50 } },
+      { when: { entity: "person" }, region: "eu" },
+    ],
+    default: "eu",
+  };
+
+  it("have each request at what decided it, whichever isolate it came to", async () => {
+    const isolates = [0, 1, 2].map(() => isolate(undefined, { declared: counted }));
+    const send = async (path: string, times: number) => {
+      for (let at = 0; at < times; at++) await isolates[at % 3]?.request(path);
+    };
+    await send(`/orders/${order(7, 1)}`, 4);
+    await send(`/orders/${order(7, 2)}`, 3);
+    await send(`/orders/${order(9, 1)}`, 5);
+    await send(`/orders/${moved}`, 2);
+    await send(`/any/${moving}`, 1);
+    await send("/search", 3);
+    await send("/orders/nothing", 6);
+    await send("/-/health", 9);
+    for (let serial = 0; serial < 40; serial++) await send(`/orders/${order(5, serial)}`, 1);
+    for (const { traffic } of isolates) await traffic.history("hour");
+    const { routes = [], total, regions } = await (isolates[0] as ReturnType<typeof isolate>).traffic.history("hour");
+    const shown = Object.fromEntries(routes.map(({ pointer, requests }) => [pointer, requests]));
+    const { "/routes/1": own = 0, "/routes/1/canary": canary = 0, ...others } = shown;
+    expect(others).toEqual({
+      "/routes/0": 7,
+      "/default": 5,
+      "/moved": 2,
+      "/moves": 1,
+      "/withoutId": 3,
+      "(none)": 6,
+    });
+    expect(own + canary).toBe(40);
+    expect(Math.min(own, canary)).toBeGreaterThan(5);
+    const all = total.requests.reduce((sum, one) => sum + one, 0);
+    expect([all, routes.reduce((sum, { requests }) => sum + requests, 0)]).toEqual([64, 64]);
+    const ofUs = regions["us"]?.classes?.["2xx"]?.reduce((sum, one) => sum + one, 0) ?? 0;
+    expect(ofUs).toBe(regions["us"]?.requests.reduce((sum, one) => sum + one, 0));
+    expect(total.classes?.["4xx"]?.reduce((sum, one) => sum + one, 0)).toBe(6);
+  });
+
+  it("have the last paths of a problem, for viewers, without queries", async () => {
+    const { request } = isolate(undefined, { declared: counted });
+    for (const id of ["a", "b", "c", "d", "e", "f"]) await request(`/orders/${id}?secret=1`);
+    const answer = await request("/-/metrics/problems/malformed-id");
+    const { source, slug: of, samples } = (await answer.json()) as ProblemSamples;
+    expect([source, of, samples.map(({ path }) => path)]).toEqual([
+      "all",
+      "malformed-id",
+      ["/orders/f", "/orders/e", "/orders/d", "/orders/c", "/orders/b"],
+    ]);
+    expect(samples[0]).toMatchObject({ method: "GET", status: 400, region: null });
+    expect(await (await request("/-/metrics/problems/client-left")).json()).toMatchObject({ samples: [] });
+    for (const unknown of ["nothing", "constructor", "malformed-id%00", "Malformed-id"])
+      expect((await request(`/-/metrics/problems/${unknown}`)).status).toBe(404);
+    const alone = isolate(UNREACHABLE);
+    expect(await (await alone.request("/-/metrics/problems/malformed-id")).json()).toEqual({
+      source: "none",
+      slug: "malformed-id",
+      keptSeconds: 0,
+      samples: [],
+    });
   });
 });

@@ -3,11 +3,10 @@ import {
   countOf,
   differenceOf,
   type ShareDifference,
-  STATUS_CLASSES,
-  type StatusClass,
   type VerdictCondition,
 } from "../../formats/canary-verdict.ts";
 import type { MetricsHistory, TableFigures } from "../../formats/console-api.ts";
+import { STATUS_CLASSES, type StatusClass } from "../../formats/status-classes.ts";
 import type { Audience } from "../../formats/table-api.ts";
 import { countText, msText, percentText, wholeText } from "../app/words.ts";
 

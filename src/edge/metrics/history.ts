@@ -1,9 +1,27 @@
-import { type ClassCounts, judgeCanary, STATUS_CLASSES } from "../../formats/canary-verdict.ts";
-import type { HistorySeries, HistorySpan, MetricsHistory, TableFigures } from "../../formats/console-api.ts";
+import { judgeCanary } from "../../formats/canary-verdict.ts";
+import type { HistorySpan, MetricsHistory, TableFigures } from "../../formats/console-api.ts";
 import type { RecentTraffic } from "../../formats/region-state.ts";
-import { CATALOGUE, type ProblemSlug } from "../../problems/catalogue.ts";
-import { BUCKETS_MS, keyParts, OTHER, OWN } from "./catalogue.ts";
+import { type ClassCounts, STATUS_CLASSES } from "../../formats/status-classes.ts";
+import { BUCKETS_MS } from "./catalogue.ts";
 import { IsolateTableReports, type ReportedTable } from "./isolates.ts";
+import { sumOfCounts } from "./route-counts.ts";
+import {
+  addReport,
+  addStep,
+  BUSY,
+  type Counted,
+  emptyStep,
+  isEmpty,
+  ORIGIN_BUCKETS,
+  quantile,
+  readStep,
+  type Step,
+  seriesOf,
+  storedStep,
+  sumOf,
+  TABLE_LENGTH,
+  tableSteps,
+} from "./steps.ts";
 
 /** An hour by 10 s, as often as isolates report. Older figures than a month's are in the operator's monitoring. */
 const SPANS: Readonly<Record<HistorySpan, { readonly stepSeconds: number; readonly steps: number }>> = {
@@ -14,45 +32,25 @@ const SPANS: Readonly<Record<HistorySpan, { readonly stepSeconds: number; readon
 
 const RECENT_SECONDS = 60;
 
-/** Regions and problems of one step; the rest is counted as `(other)`. A step with all of them has 12 KB. */
-const REGIONS_MAX = 32;
-const PROBLEMS_MAX = 64;
-
-const BUCKETS = BUCKETS_MS.length + 1;
-
-/** Places in a region's row: counts, then the buckets of both histograms. */
-const [REQUESTS, ERRORS, REFUSED, FAULTS, OWN_BUCKETS] = [0, 1, 2, 3, 4] as const;
-const ORIGIN_BUCKETS = OWN_BUCKETS + BUCKETS;
-/** Milliseconds that requests took together. It is stored beside the row: former versions know rows of one length alone. */
-const BUSY = ORIGIN_BUCKETS + BUCKETS;
-const ROW_LENGTH = BUSY + 1;
-
-/** Places in the row of a table while a canary runs. */
-const TABLE_BUCKETS = 2;
-const TABLE_LENGTH = TABLE_BUCKETS + BUCKETS;
-
-/** Reports within one step, by region. Requests that were sent nowhere have an empty one. */
-interface Step {
-  readonly regions: Map<string, number[]>;
-  readonly problems: Map<string, number>;
-  /** `stable` and `canary`, while a canary runs. */
-  readonly tables: Map<string, number[]>;
-  /** Counts of the same tables, in the order of `STATUS_CLASSES`. */
-  readonly classes: Map<string, number[]>;
-}
-
-/** One step as it is stored: members may be added, none may change. */
-interface StoredStep {
-  readonly regions: readonly (readonly [name: string, row: readonly number[]])[];
-  readonly problems: readonly (readonly [slug: string, count: number])[];
-  readonly tables?: StoredStep["regions"];
-  readonly classes?: StoredStep["regions"];
-  readonly busy?: StoredStep["problems"];
-}
-
 export type HistoryRow = Readonly<{ span: string; at: number; step: string }>;
 
-/** The traffic of the last hour and the last day in bounded space. A report counts in the step in which it arrives. */
+/** Of the object that keeps a history. `reports`: all that it was sent, as stored with the history. */
+interface Known {
+  readonly nowMs: number;
+  readonly sinceMs: number;
+  readonly reports: number;
+}
+
+/** Stored with the newest step of the month: former versions count reports, and no month. */
+interface MonthMark {
+  /** Unix seconds: since when the month is counted. */
+  readonly since: number;
+  readonly reports: number;
+}
+
+type Reported = Omit<Counted, "sums"> & { readonly table?: ReportedTable | undefined };
+
+/** The traffic of an hour, a day and a month in bounded space. A report counts in the step in which it arrives. */
 export class TrafficHistory {
   /** By span: steps by their start in Unix seconds. */
   readonly #steps: Readonly<Record<HistorySpan, Map<number, Step>>> = {
@@ -62,26 +60,55 @@ export class TrafficHistory {
   };
   readonly #changed = new Set<string>();
   readonly #isolates = new IsolateTableReports();
+  #monthSince = 0;
+  /** Whether a report came that is not stored. */
+  #isHeard = false;
 
-  /** Rows that another version wrote in another way are left out. */
-  constructor(rows: Iterable<HistoryRow> = []) {
-    for (const { span, at, step } of rows) {
+  /** Rows that another version wrote in another way are left out. `known`: of a history that is kept. */
+  constructor(rows: Iterable<HistoryRow> = [], known?: Known) {
+    let newest: HistoryRow | undefined;
+    for (const row of rows) {
+      const { span, at, step } = row;
       const read = isSpan(span) ? readStep(step) : undefined;
       if (isSpan(span) && read !== undefined) this.#steps[span].set(at, read);
+      if (span === "month" && at > (newest?.at ?? 0)) newest = row;
     }
+    if (known !== undefined) this.#monthSince = this.#restoreMonth(newest, known);
   }
 
-  /** Counts one report: sums by the keys of `seriesKey`. */
-  add(sums: Iterable<readonly [key: string, by: number]>, nowMs: number, table?: ReportedTable): void {
+  /** Since when the month is counted. Reports that a former version counted are in the day alone, as long as that has them. */
+  #restoreMonth(newest: HistoryRow | undefined, { nowMs, sinceMs, reports }: Known): number {
+    const mark: MonthMark | undefined = newest && JSON.parse(newest.step).month;
+    if (mark?.reports === reports) return mark.since;
+    const { month, day } = this.#steps;
+    const dayFrom = stepAt("day", nowMs) - lengthOf("day") + SPANS.day.stepSeconds;
+    const since = Math.max(dayFrom, Math.floor(sinceMs / 1000));
+    const isInDay = newest !== undefined && mark !== undefined && newest.at >= dayFrom;
+    const from = isInDay ? newest.at : stepAt("month", since * 1000);
+    for (const at of month.keys()) if (at >= from) month.delete(at);
+    for (const [dayAt, step] of day) {
+      const at = stepAt("month", dayAt * 1000);
+      if (at < from || dayAt < dayFrom) continue;
+      const own = month.get(at) ?? emptyStep();
+      addStep(own, step);
+      month.set(at, own);
+      this.#changed.add(`month ${at}`);
+    }
+    return isInDay ? mark.since : since;
+  }
+
+  /** Counts one report. */
+  add(sums: Counted["sums"], nowMs: number, { table, ...figures }: Reported = {}): void {
     if (table !== undefined) this.#isolates.add(table, nowMs);
     const counts = [...sums].filter(([, by]) => by > 0);
+    this.#isHeard = true;
     if (counts.length === 0) return;
     for (const span of SPAN_NAMES) {
       const at = stepAt(span, nowMs);
       const steps = this.#steps[span];
-      const step = steps.get(at) ?? { regions: new Map(), problems: new Map(), tables: new Map(), classes: new Map() };
-      for (const [key, by] of counts) addCount(step, keyParts(key), by);
-      if (step.regions.size + step.tables.size === 0) continue;
+      const step = steps.get(at) ?? emptyStep();
+      addReport(step, { sums: counts, ...figures });
+      if (isEmpty(step)) continue;
       steps.set(at, step);
       this.#changed.add(`${span} ${at}`);
       for (const old of steps.keys()) if (old <= at - lengthOf(span)) steps.delete(old);
@@ -105,15 +132,24 @@ export class TrafficHistory {
     );
   }
 
-  /** Rows that changed since the last call, and from when on rows of a span are kept. */
-  takeChanges(nowMs: number): { readonly rows: readonly HistoryRow[]; readonly keptFrom: Record<HistorySpan, number> } {
+  /** Rows that changed since the last call, and from when on rows of a span are kept. `reports`: stored with them. */
+  takeChanges(
+    nowMs: number,
+    reports = 0,
+  ): { readonly rows: readonly HistoryRow[]; readonly keptFrom: Record<HistorySpan, number> } {
+    const newest = Math.max(...this.#steps.month.keys());
+    if (this.#isHeard && newest > 0) this.#changed.add(`month ${newest}`);
+    const month: MonthMark = { since: this.#monthSince, reports };
     const rows = [...this.#changed].flatMap((name): HistoryRow[] => {
       const [span = "", text = ""] = name.split(" ");
       const at = Number(text);
       const step = isSpan(span) ? this.#steps[span].get(at) : undefined;
-      return step === undefined ? [] : [{ span, at, step: JSON.stringify(storedStep(step)) }];
+      if (step === undefined) return [];
+      const stored = { ...storedStep(step), ...(span === "month" ? { month } : {}) };
+      return [{ span, at, step: JSON.stringify(stored) }];
     });
     this.#changed.clear();
+    this.#isHeard = false;
     const keptFrom = (span: HistorySpan) => stepAt(span, nowMs) - lengthOf(span) + SPANS[span].stepSeconds;
     return { rows, keptFrom: { hour: keptFrom("hour"), day: keptFrom("day"), month: keptFrom("month") } };
   }
@@ -125,26 +161,35 @@ export class TrafficHistory {
   ): MetricsHistory {
     const { stepSeconds } = SPANS[span];
     const last = stepAt(span, nowMs);
-    const first = Math.max(last - lengthOf(span) + stepSeconds, stepAt(span, sinceMs), stepAt(span, from * 1000));
+    const ownSinceMs = span === "month" ? Math.max(sinceMs, this.#monthSince * 1000) : sinceMs;
+    const first = Math.max(last - lengthOf(span) + stepSeconds, stepAt(span, ownSinceMs), stepAt(span, from * 1000));
     const at: number[] = [];
     for (let start = first; start <= last; start += stepSeconds) at.push(start);
     const steps = at.map((start) => this.#steps[span].get(start));
     const names = new Set(steps.flatMap((step) => [...(step?.regions.keys() ?? [])]));
     const slugs = new Set(steps.flatMap((step) => [...(step?.problems.keys() ?? [])]));
-    const ofRegion = (name: string) => seriesOf(steps.map((step) => step?.regions.get(name)));
+    const ofRegion = (name: string) =>
+      seriesOf(
+        steps.map((step) => step?.regions.get(name)),
+        steps.map((step) => step?.regionClasses.get(name)),
+      );
     return {
       source: "all",
       span,
       stepSeconds,
-      since: new Date(sinceMs).toISOString(),
+      since: new Date(ownSinceMs).toISOString(),
       at,
-      total: seriesOf(steps.map((step) => step && sumOf([...step.regions.values()]))),
+      total: seriesOf(
+        steps.map((step) => step && sumOf([...step.regions.values()])),
+        steps.map((step) => step && sumOf([...step.regionClasses.values()])),
+      ),
       regions: Object.fromEntries([...names].filter((name) => name !== "").map((name) => [name, ofRegion(name)])),
       problems: Object.fromEntries(
         [...slugs].map((slug) => [slug, steps.map((step) => step?.problems.get(slug) ?? 0)]),
       ),
       ...figuresOf(steps, (ofCanary) => nowMs / 1000 - (at[ofCanary] ?? 0)),
       isolates: this.#isolates.read(nowMs),
+      routes: sumOfCounts(steps.flatMap((step) => step?.routes ?? [])),
     };
   }
 }
@@ -156,7 +201,7 @@ export const noHistory = (span: HistorySpan): MetricsHistory => ({
   stepSeconds: SPANS[span].stepSeconds,
   since: null,
   at: [],
-  total: seriesOf([]),
+  total: seriesOf([], []),
   regions: {},
   problems: {},
   ...figuresOf([]),
@@ -172,82 +217,6 @@ const lengthOf = (span: HistorySpan): number => SPANS[span].steps * SPANS[span].
 const stepAt = (span: HistorySpan, ms: number): number =>
   Math.floor(ms / 1000 / SPANS[span].stepSeconds) * SPANS[span].stepSeconds;
 
-/** Counts of one metric: `labels` as its series has them. */
-type Counter = (step: Step, labels: readonly string[], by: number) => void;
-
-/** Metrics that a step keeps. */
-const COUNTERS: ReadonlyMap<string, Counter> = new Map<string, Counter>([
-  ["requests_total", countRequests],
-  ["request_duration_seconds", countDurations],
-  ["origin_duration_seconds", (step, labels, by) => addDuration(step, labels, ORIGIN_BUCKETS, by)],
-  ["origin_faults_total", (step, [region = ""], by) => addToRegion(step, region, FAULTS, by)],
-  ["canary_requests_total", countCanaryRequests],
-  ["canary_responses_total", countCanaryResponses],
-  ["canary_duration_seconds", countCanaryDurations],
-]);
-
-function addCount(step: Step, [name = "", ...labels]: readonly string[], by: number): void {
-  COUNTERS.get(name)?.(step, labels, by);
-}
-
-function countRequests(step: Step, [entity, region = "", outcome = ""]: readonly string[], by: number): void {
-  // The gateway's own pages: the console would count itself.
-  if (outcome === "own" || entity === OWN) return;
-  const { status, isProblem } = readOutcome(outcome);
-  addToRegion(step, region, REQUESTS, by);
-  if (status >= 500) addToRegion(step, region, ERRORS, by);
-  else if (status >= 400) addToRegion(step, region, REFUSED, by);
-  if (!isProblem) return;
-  const kept = step.problems.has(outcome) || step.problems.size < PROBLEMS_MAX ? outcome : OTHER;
-  step.problems.set(kept, (step.problems.get(kept) ?? 0) + by);
-}
-
-function countDurations(step: Step, labels: readonly string[], by: number): void {
-  const [region = "", bucket] = labels;
-  if (bucket === "sum" && region !== "") addToRegion(step, region, BUSY, by);
-  else addDuration(step, labels, OWN_BUCKETS, by);
-}
-
-/** `start`: the first place of the histogram. */
-function addDuration(step: Step, [region = "", bucket = ""]: readonly string[], start: number, by: number): void {
-  // Without a region it is of the gateway's own pages too.
-  if (region !== "" && Number(bucket) < BUCKETS) addToRegion(step, region, start + Number(bucket), by);
-}
-
-function countCanaryRequests({ tables }: Step, [side, outcome]: readonly string[], by: number): void {
-  addToTable(tables, TABLE_LENGTH, side, REQUESTS, by);
-  if (outcome === "error") addToTable(tables, TABLE_LENGTH, side, ERRORS, by);
-}
-
-function countCanaryResponses({ classes }: Step, [side, status]: readonly string[], by: number): void {
-  const place = (STATUS_CLASSES as readonly (string | undefined)[]).indexOf(status);
-  if (place !== -1) addToTable(classes, STATUS_CLASSES.length, side, place, by);
-}
-
-function countCanaryDurations({ tables }: Step, [side, bucket]: readonly string[], by: number): void {
-  if (Number(bucket) < BUCKETS) addToTable(tables, TABLE_LENGTH, side, TABLE_BUCKETS + Number(bucket), by);
-}
-
-function addToRegion({ regions }: Step, region: string, place: number, by: number): void {
-  const kept = regions.has(region) || regions.size < REGIONS_MAX ? region : OTHER;
-  const row = regions.get(kept) ?? new Array<number>(ROW_LENGTH).fill(0);
-  row[place] = (row[place] as number) + by;
-  regions.set(kept, row);
-}
-
-function addToTable(
-  rows: Map<string, number[]>,
-  length: number,
-  side: string | undefined,
-  place: number,
-  by: number,
-): void {
-  if (side !== "stable" && side !== "canary") return;
-  const row = rows.get(side) ?? new Array<number>(length).fill(0);
-  row[place] = (row[place] as number) + by;
-  rows.set(side, row);
-}
-
 /** Over all steps together: quantiles of steps cannot be added up. `secondsSince`: since the start of a step. */
 function figuresOf(
   steps: readonly (Step | undefined)[],
@@ -262,7 +231,8 @@ function figuresOf(
     );
     const classes = Object.fromEntries(STATUS_CLASSES.map((name, at) => [name, counts[at] ?? 0])) as ClassCounts;
     const p99 = quantile(buckets, 0.99);
-    const figures: TableFigures = { requests, errors, classes, p50: quantile(buckets, 0.5), p99 };
+    const p50 = quantile(buckets, 0.5);
+    const figures: TableFigures = { requests, errors, classes, p50, p99, steps: tableSteps(steps, side) };
     return { figures, times: { buckets, p99 } };
   };
   const stable = ofSide("stable");
@@ -275,71 +245,4 @@ function figuresOf(
     canary: canary.times,
   });
   return { tables: { stable: stable.figures, canary: canary.figures }, canaryVerdict };
-}
-
-/** The class of an origin's status such as `2xx`, or the slug of a problem. */
-function readOutcome(outcome: string): { readonly status: number; readonly isProblem: boolean } {
-  if (/^[0-5]xx$/.test(outcome)) return { status: Number(outcome[0]) * 100, isProblem: false };
-  if (outcome === "client-left") return { status: 499, isProblem: true };
-  // Any client can name this gateway in `cdn-loop`. The first request of a true loop gets the 508 of an origin.
-  if (outcome === "loop-detected") return { status: 400, isProblem: true };
-  const known = Object.hasOwn(CATALOGUE, outcome) ? CATALOGUE[outcome as ProblemSlug].status : undefined;
-  return { status: known ?? 500, isProblem: true };
-}
-
-function seriesOf(rows: readonly (readonly number[] | undefined)[]): HistorySeries {
-  const counts = (place: number) => rows.map((row) => row?.[place] ?? 0);
-  const times = (place: number, share: number) =>
-    rows.map((row) => (row === undefined ? null : quantile(row.slice(place, place + BUCKETS), share)));
-  return {
-    requests: counts(REQUESTS),
-    errors: counts(ERRORS),
-    refused: counts(REFUSED),
-    faults: counts(FAULTS),
-    busyMs: counts(BUSY),
-    p50: times(OWN_BUCKETS, 0.5),
-    p99: times(OWN_BUCKETS, 0.99),
-    originP50: times(ORIGIN_BUCKETS, 0.5),
-    originP99: times(ORIGIN_BUCKETS, 0.99),
-  };
-}
-
-const sumOf = (rows: readonly (readonly number[])[], length = ROW_LENGTH): readonly number[] =>
-  Array.from({ length }, (_, place) => rows.reduce((sum, row) => sum + (row[place] ?? 0), 0));
-
-/** Within its bucket a time is taken to be spread evenly, as Prometheus does. Beyond the last bound it is that bound. */
-function quantile(buckets: readonly number[], share: number): number | null {
-  const count = buckets.reduce((sum, one) => sum + one, 0);
-  if (count === 0) return null;
-  let left = share * count;
-  for (const [index, one] of buckets.entries()) {
-    const upper = BUCKETS_MS[index];
-    if (upper === undefined) break;
-    const lower = BUCKETS_MS[index - 1] ?? 0;
-    if (one > 0 && left <= one) return Math.round((lower + ((upper - lower) * left) / one) * 10) / 10;
-    left -= one;
-  }
-  return BUCKETS_MS.at(-1) ?? null;
-}
-
-const storedStep = ({ regions, problems, tables, classes }: Step): StoredStep => ({
-  regions: Array.from(regions, ([name, row]) => [name, row.slice(0, BUSY)]),
-  busy: Array.from(regions, ([name, row]) => [name, Math.round(row[BUSY] as number)]),
-  problems: [...problems],
-  ...(tables.size === 0 ? {} : { tables: [...tables] }),
-  ...(classes.size === 0 ? {} : { classes: [...classes] }),
-});
-
-function readStep(text: string): Step | undefined {
-  const { regions, problems, tables = [], classes = [], busy = [] }: StoredStep = JSON.parse(text);
-  const isReadable =
-    regions.every(([, row]) => row.length === BUSY) && tables.every(([, row]) => row.length === TABLE_LENGTH);
-  if (!isReadable) return undefined;
-  const busyOf = new Map(busy);
-  return {
-    regions: new Map(regions.map(([name, row]) => [name, [...row, busyOf.get(name) ?? 0]])),
-    problems: new Map(problems),
-    tables: new Map(tables.map(([name, row]) => [name, [...row]])),
-    classes: new Map(classes.map(([name, row]) => [name, [...row]])),
-  };
 }

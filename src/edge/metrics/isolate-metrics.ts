@@ -1,10 +1,12 @@
-import { classOf } from "../../formats/canary-verdict.ts";
+import { classOf, STATUS_CLASSES } from "../../formats/status-classes.ts";
 import { messageOf } from "../../ids/result.ts";
 import type { Clock, Counters, Entropy, Metrics, OriginHealth, RequestLine } from "../../ports/gateway.ts";
 import { loadable } from "../../problems/loadable.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import { type HealthWatch, originHealth } from "../origins/health.ts";
 import { BUCKETS_MS, type MetricName, OWN, SeriesTotals, seriesKey } from "./catalogue.ts";
+import { RequestShares } from "./request-shares.ts";
+import type { RegionClasses } from "./steps.ts";
 import type { MetricsReport, MetricsStore, OriginHint } from "./store.ts";
 
 /** Pages alone show figures. */
@@ -15,6 +17,8 @@ export interface MetricsOptions {
   /** `undefined`: this isolate reports nothing and knows only its own counts. */
   readonly store: MetricsStore | undefined;
   readonly reportMs: number;
+  /** Whether the last requests with a problem are reported. */
+  readonly keepsSamples: boolean;
   readonly table: () => MetricsReport["table"];
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -49,6 +53,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   const { store, reportMs, clock, onReportFailure } = options;
   const startedAtMs = clock.nowMs();
   const cells = new IsolateCounters();
+  const shares = new RequestShares(options.keepsSamples);
   /** Drained, where nothing is reported. */
   const own = new SeriesTotals(ISOLATE_SERIES_MAX);
   let dueMs = 0;
@@ -71,8 +76,15 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
 
   const sendNext = numberedReports(options, () => {
     const sums = new SeriesTotals(ISOLATE_SERIES_MAX);
+    const classes = cells.classes();
     sums.addAll(cells.drain());
-    return { sums: new Map(sums), origins: health.drainUpdates(), table: options.table() };
+    return {
+      sums: new Map(sums),
+      origins: health.drainUpdates(),
+      table: options.table(),
+      classes,
+      ...shares.drain(),
+    };
   });
 
   const send = async (to: MetricsStore): Promise<boolean> => {
@@ -104,14 +116,20 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     if (clock.nowMs() >= busyUntilMs) await sendAlone(to, clock.nowMs());
   };
 
+  /** Of what is stored, with all that this isolate knows. */
+  const ask = async <Value>(question: (to: MetricsStore) => Promise<Value>): Promise<Value | undefined> =>
+    store !== undefined && (await send(store)) ? question(store).catch(failed) : undefined;
+
   return {
     originHealth: health,
     counters: { count: (name, ...labels) => cells.count(`${name}_total`, ...labels) },
 
     observe(line, waitUntil, decidedBy) {
-      cells.request(line);
-      if (decidedBy !== undefined && line.outcome !== "own" && line.isOwn !== true) cells.beside(decidedBy, line);
+      const isAsked = line.outcome !== "own" && line.isOwn !== true;
+      cells.request(line, isAsked);
+      if (decidedBy !== undefined && isAsked) cells.beside(decidedBy, line);
       if (store === undefined) return;
+      if (isAsked) shares.add(line);
       if (line.atMs < dueMs && !isUrgent) {
         // A burst is reported although no request may come after it.
         if (line.atMs >= flushUntilMs && dueMs - line.atMs <= FLUSH_MS_MAX) waitUntil(flush(store, line.atMs));
@@ -134,9 +152,13 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     },
 
     async history(span, from) {
-      const read =
-        store !== undefined && (await send(store)) ? await store.history(span, from).catch(failed) : undefined;
+      const read = await ask((to) => to.history(span, from));
       return read ?? (await historyModule.load()).noHistory(span);
+    },
+
+    async problem(slug) {
+      const read = await ask((to) => to.problem(slug));
+      return read ?? { source: "none", slug, keptSeconds: 0, samples: [] };
     },
   };
 }
@@ -185,6 +207,8 @@ class RegionCells {
   readonly request = new Histogram();
   readonly origin = new Histogram();
   readonly entities = new Map<string | undefined, Map<string, number>>();
+  /** In the order of `STATUS_CLASSES`; of requests for entities. */
+  readonly classes: number[] = STATUS_CLASSES.map(() => 0);
   attempts = 0;
   retries = 0;
 }
@@ -195,7 +219,8 @@ class IsolateCounters {
   #events = new Map<string, number>();
   #tables = new Map<string, Histogram>();
 
-  request(line: RequestLine): void {
+  /** `isAsked`: for no page of the gateway's own. */
+  request(line: RequestLine, isAsked: boolean): void {
     const { outcome, status, ms, originMs, attempts } = line;
     const { entity, region } = line.isOwn === true ? OWN_PAGE : line;
     const cells = this.#regions.get(region) ?? added(this.#regions, region, new RegionCells());
@@ -204,6 +229,10 @@ class IsolateCounters {
     outcomes.set(ending, (outcomes.get(ending) ?? 0) + 1);
     observe(cells.request, ms);
     if (originMs !== undefined) observe(cells.origin, originMs);
+    if (isAsked) {
+      const place = STATUS_CLASSES.indexOf(classOf(line));
+      cells.classes[place] = (cells.classes[place] as number) + 1;
+    }
     const retries = attempts - (line.asked ?? 1);
     if (retries > 0) cells.retries += retries;
   }
@@ -223,6 +252,13 @@ class IsolateCounters {
   count(name: MetricName, ...labels: readonly string[]): void {
     const key = seriesKey(name, ...labels);
     this.#events.set(key, (this.#events.get(key) ?? 0) + 1);
+  }
+
+  /** Counts of answers since the last `drain`. */
+  classes(): RegionClasses {
+    return Array.from(this.#regions, ([region = "", { classes }]) => [region, classes] as const).filter(([, counts]) =>
+      counts.some((count) => count > 0),
+    );
   }
 
   /** Returns all counts as series and resets them. */

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { deploymentName } from "../../control-plane/deployment.ts";
-import type { HistorySpan, MetricsHistory } from "../../formats/console-api.ts";
+import type { HistorySpan, MetricsHistory, ProblemSamples } from "../../formats/console-api.ts";
 import { ok } from "../../ids/result.ts";
 import type { Entropy, Tables } from "../../ports/gateway.ts";
 import { loadable } from "../../problems/loadable.ts";
@@ -14,6 +14,8 @@ import { edgeTables } from "../table/isolate-table.ts";
 import type { VouchedTables } from "../table/restored.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
 import { type HistoryRow, TrafficHistory } from "./history.ts";
+import { KEPT_MS, RecentProblems } from "./problem-samples.ts";
+import type { SampledRequest } from "./request-shares.ts";
 import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint, OriginState } from "./store.ts";
 
 /** A deployment without a collector needs none of it. */
@@ -21,6 +23,9 @@ const pushModule = loadable("metrics-push", () => import("./otlp/push.ts"));
 
 /** The key of the time of the next push: an object that is idle begins anew at each alarm. */
 const PUSH_DUE = "pushDueMs";
+
+/** The key of the last requests with a problem, before its slug. They are in no row: exports leave them out. */
+const PROBLEM = "problem:";
 
 /** Limit of series. A sum costs about 200 bytes of memory and a row on disk. */
 const SERIES_MAX = 20_000;
@@ -65,6 +70,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   readonly #sums: SeriesTotals;
   readonly #origins: Map<string, OriginState>;
   readonly #history: TrafficHistory;
+  readonly #problems: RecentProblems;
   readonly #changedSums = new Set<string>();
   readonly #changedOrigins = new Set<string>();
   readonly #config: Config;
@@ -90,7 +96,12 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#sums = new SeriesTotals(SERIES_MAX, sql.exec("SELECT key, sum FROM sums").raw<[string, number]>());
     const origins = sql.exec("SELECT url, state FROM origins").raw<[string, string]>();
     this.#origins = new Map(Array.from(origins, ([url, state]) => [url, JSON.parse(state)]));
-    this.#history = new TrafficHistory(sql.exec<HistoryRow>("SELECT span, at, step FROM history"));
+    this.#history = new TrafficHistory(sql.exec<HistoryRow>("SELECT span, at, step FROM history"), {
+      nowMs,
+      sinceMs: this.#sinceMs,
+      reports: this.#sums.get(REPORTS),
+    });
+    this.#problems = storedProblems(context.storage);
     this.#hasChecks = this.#config.checkMs > 0;
     this.#checksDueMs = this.#hasChecks ? nowMs + FIRST_CHECKS_MS : Number.POSITIVE_INFINITY;
     const isPushed = this.#config.metricsPush !== undefined;
@@ -117,11 +128,12 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);
   }
 
-  async #add({ sums, origins, table }: MetricsReport): Promise<void> {
+  async #add({ sums, origins, problems, ...figures }: MetricsReport): Promise<void> {
     const nowMs = systemClock.nowMs();
     for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
-    this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
-    this.#history.add(sums, nowMs, table);
+    this.#changedSums.add(this.#sums.add(REPORTS, 1));
+    this.#history.add(sums, nowMs, figures);
+    if (problems !== undefined && this.#config.keepsSamples) this.#problems.add(problems, nowMs);
     for (const { url, ...update } of origins) this.#update(url, { ...update, heardAtMs: nowMs });
     await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
   }
@@ -136,6 +148,12 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   async history(span: HistorySpan, from?: number): Promise<MetricsHistory> {
     const times = { nowMs: systemClock.nowMs(), sinceMs: this.#sinceMs };
     return this.#history.read(span, from === undefined ? times : { ...times, from });
+  }
+
+  async problem(slug: string): Promise<ProblemSamples> {
+    const { keepsSamples } = this.#config;
+    const samples = keepsSamples ? this.#problems.read(slug, systemClock.nowMs()) : [];
+    return { source: keepsSamples ? "all" : "off", slug, keptSeconds: KEPT_MS / 1000, samples };
   }
 
   async scheduleChecks(): Promise<void> {
@@ -153,7 +171,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
       this.#checksDueMs = this.#hasChecks ? this.#after(startedMs, this.#config.checkMs) : startedMs + NO_CHECKS_MS;
     }
     await push;
-    const dueMs = Math.min(this.#hasChecks ? this.#checksDueMs : Number.POSITIVE_INFINITY, this.#pushDueMs);
+    const checksDueMs = this.#hasChecks ? this.#checksDueMs : Number.POSITIVE_INFINITY;
+    const dueMs = Math.min(checksDueMs, this.#pushDueMs, this.#problems.dueMs);
     if (dueMs < Number.POSITIVE_INFINITY) await this.#wakeBy(dueMs);
   }
 
@@ -228,18 +247,28 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
       this.#sql.exec("INSERT OR REPLACE INTO origins (url, state) VALUES (?, ?)", url, state);
     }
     this.#saveHistory(nowMs);
+    this.#saveProblems(nowMs);
     this.#changedSums.clear();
     this.#changedOrigins.clear();
   }
 
   /** One row a span, in which the reports of its step are counted together. */
   #saveHistory(nowMs: number): void {
-    const { rows, keptFrom } = this.#history.takeChanges(nowMs);
+    const { rows, keptFrom } = this.#history.takeChanges(nowMs, this.#sums.get(REPORTS));
     for (const { span, at, step } of rows)
       this.#sql.exec("INSERT OR REPLACE INTO history (span, at, step) VALUES (?, ?, ?)", span, at, step);
     if (rows.length === 0) return;
     for (const [span, from] of Object.entries(keptFrom))
       this.#sql.exec("DELETE FROM history WHERE span = ? AND at < ?", span, from);
+  }
+
+  #saveProblems(nowMs: number): void {
+    if (!this.#config.keepsSamples) this.#problems.forgetAll();
+    const { kv } = this.ctx.storage;
+    for (const [slug, requests] of this.#problems.takeChanges(nowMs)) {
+      if (requests === undefined) kv.delete(PROBLEM + slug);
+      else kv.put(PROBLEM + slug, requests);
+    }
   }
 
   async #check(): Promise<void> {
@@ -267,6 +296,16 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     await this.ctx.storage.setAlarm(atMs);
   }
 }
+
+const REPORTS = seriesKey("reports_total");
+
+const storedProblems = ({ kv }: DurableObjectStorage) =>
+  new RecentProblems(
+    Array.from(kv.list<readonly SampledRequest[]>({ prefix: PROBLEM }), ([key, requests]) => [
+      key.slice(PROBLEM.length),
+      requests,
+    ]),
+  );
 
 const later = <Event extends { readonly atMs: number }>(one: Event | undefined, other: Event | undefined) =>
   one === undefined || (other !== undefined && other.atMs >= one.atMs) ? other : one;

@@ -1,9 +1,11 @@
-import type { HistorySpan, MetricsHistory } from "../../formats/console-api.ts";
+import type { HistorySpan, MetricsHistory, ProblemSamples } from "../../formats/console-api.ts";
 import type { RecentTraffic } from "../../formats/region-state.ts";
 import type { OriginCheck } from "../../ports/gateway.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
 import type { ReportedTable } from "./isolates.ts";
+import type { RouteCount, SampledProblems } from "./request-shares.ts";
+import type { RegionClasses } from "./steps.ts";
 
 /** An isolate's observations of an origin since its last report. Times are Unix ms of its own clock. */
 export interface OriginUpdate {
@@ -29,6 +31,10 @@ export type MetricsReport = Readonly<{ sums: ReadonlyMap<string, number>; origin
   readonly table?: ReportedTable | undefined;
   /** Reports of an isolate are counted up; one that is sent again keeps its number. Absent from former versions. */
   readonly from?: { readonly isolate: string; readonly number: number };
+  // Absent from former versions, and read by no object of one.
+  readonly routes?: readonly RouteCount[];
+  readonly classes?: RegionClasses;
+  readonly problems?: SampledProblems;
 };
 
 /** The sums of all isolates since the Durable Object was created. */
@@ -47,6 +53,8 @@ export interface MetricsStore {
   totals(): Promise<MetricsTotals>;
   /** Steps of a span; `from`: Unix seconds of the first one that is asked for. */
   history(span: HistorySpan, from?: number): Promise<MetricsHistory>;
+  /** The last requests that had a problem. Rejects at an object of a former version. */
+  problem(slug: string): Promise<ProblemSamples>;
 }
 
 export interface MetricsRpc extends MetricsStore, Rpc.DurableObjectBranded {
@@ -67,6 +75,7 @@ export function durableMetrics(namespace: DurableObjectNamespace<MetricsRpc>): M
     report: (report) => withTimeout(stub().report(report), DEADLINE_MS, throwTimeout),
     totals: () => withTimeout(stub().totals(), DEADLINE_MS, throwTimeout),
     history: (span, from) => withTimeout(stub().history(span, from), DEADLINE_MS, throwTimeout),
+    problem: (slug) => withTimeout(stub().problem(slug), DEADLINE_MS, throwTimeout),
   };
 }
 

@@ -257,6 +257,7 @@ describe("the history of all isolates", () => {
     const isolate = isolateMetrics({
       store,
       reportMs: 3_600_000,
+      keepsSamples: true,
       entropy: pooledEntropy(),
       clock: { nowMs: Date.now },
       pause: () => new Promise(() => undefined),

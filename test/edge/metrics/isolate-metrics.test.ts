@@ -40,10 +40,12 @@ function setUp({ isOff = false } = {}) {
     },
     totals: () => Promise.resolve({ sinceMs: 5, sums: reports.at(-1)?.sums ?? new Map(), origins: new Map() }),
     history: () => Promise.reject(new Error("not asked")),
+    problem: () => Promise.reject(new Error("not asked")),
   };
   const traffic = isolateMetrics({
     store: isOff ? undefined : store,
     reportMs: 10_000,
+    keepsSamples: true,
     table: () => state.table,
     entropy: pooledEntropy(),
     clock: { nowMs: () => state.nowMs },

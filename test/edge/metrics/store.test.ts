@@ -130,6 +130,7 @@ describe("what isolates have found of origins", () => {
     const options = {
       store,
       reportMs: 10_000,
+      keepsSamples: true,
       clock: { nowMs: Date.now },
       pause: () => new Promise<void>(() => undefined),
       onBreaker: () => undefined,
