@@ -2,7 +2,7 @@ import type { TableRevision } from "../../formats/table-api.ts";
 import { ownOf } from "../app/own.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Alarm, Note } from "../app/parts/sheet.tsx";
-import { fragmentOf, type PageName } from "../app/router.ts";
+import { fragmentOf } from "../app/router.ts";
 import { type KnownTable, knownTable, mayChange } from "../app/session.ts";
 import type { Regions } from "../lookup/ask.ts";
 import type { Incident } from "./incident.ts";
@@ -24,7 +24,7 @@ const ALARMS_MAX = 3;
 export function Alarms({ incidents, regions, revisions, targets }: Props) {
   const table = knownTable.value?.declared;
   return (
-    <>
+    <div class="alarms">
       {incidents.slice(0, ALARMS_MAX).map((incident) => {
         const { region = "" } = incident;
         const declared = ownOf(table?.regions, region);
@@ -40,17 +40,17 @@ export function Alarms({ incidents, regions, revisions, targets }: Props) {
         const to = mayChange.value ? elsewhere(incident, incidents, table, targets) : undefined;
         const actions = incident.region !== undefined && (
           <>
-            <Button href={fragmentOf("regions" as PageName, { region })}>{`Origins of ${region}`}</Button>
+            <Button href={fragmentOf("regions", { region })}>{`Origins of ${region}`}</Button>
             {to !== undefined && (
               <Button
                 kind="quiet"
-                href={fragmentOf("routes" as PageName, { from: region, to })}
+                href={fragmentOf("routes", { from: region, to })}
               >{`Draft: new IDs to ${to}`}</Button>
             )}
           </>
         );
         return incident.level === "warn" ? (
-          <Note key={region} kind="first" title={told.title} actions={actions}>
+          <Note key={region} kind="first" title={told.title} aside={actions}>
             {text}
           </Note>
         ) : (
@@ -62,7 +62,7 @@ export function Alarms({ incidents, regions, revisions, targets }: Props) {
       {incidents.length > ALARMS_MAX && (
         <p class="soft">And {incidents.length - ALARMS_MAX} more regions: see below.</p>
       )}
-    </>
+    </div>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { HistorySeries, MetricsHistory } from "../../formats/console-api.ts";
+import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
 import { ownOf } from "../app/own.ts";
 import { Button } from "../app/parts/button.tsx";
@@ -7,7 +7,7 @@ import { Empty, Sheet } from "../app/parts/sheet.tsx";
 import { fragmentOf } from "../app/router.ts";
 import { clockText, msText } from "../app/words.ts";
 import { Chart, type Flag, type Line } from "./chart.tsx";
-import { courseOf, problemCounts, ratesOf, wholeOf } from "./history.ts";
+import { courseOf, pointsOf, problemCounts, ratesOf, thinned, wholeOf } from "./history.ts";
 import { RANGES, range } from "./live.ts";
 import { cursorAt } from "./plot/cursor.ts";
 import { momentText, rateText, timeTextFor } from "./plot/words.ts";
@@ -25,9 +25,9 @@ const PROBLEM_STYLES = ["grey", "dashed", "dotted", "solid"] as const;
 /** Traffic over the range. The cursor moves in all charts at once. */
 export function Charts({ shown: all, names, revisions }: Props) {
   const shown = useMemo(() => wholeOf(all), [all]);
-  const { at, since } = shown;
   const flags = useMemo(() => (revisions ?? []).flatMap(flagOf), [revisions]);
   const lines = useLines(shown, names);
+  const { at } = lines;
   const [hasOrigins, setHasOrigins] = useState(false);
   const span = { from: at[0] ?? 0, to: at.at(-1) ?? 0 };
   const when =
@@ -47,7 +47,7 @@ export function Charts({ shown: all, names, revisions }: Props) {
     <Sheet
       title={`Last ${range.value}`}
       aside={<p>{`${when}. Flags are revisions, dashed ones canaries`}</p>}
-      footer={<span>{keptText(shown, since)}</span>}
+      footer={<span>{keptText(shown, lines.at)}</span>}
     >
       <div class="charts">
         <Chart {...shared} title="Requests a second" lines={lines.requests} text={rateText} />
@@ -76,40 +76,37 @@ export function Charts({ shown: all, names, revisions }: Props) {
 function useLines(shown: MetricsHistory, names: readonly string[]) {
   return useMemo(() => {
     const { at, total, stepSeconds } = shown;
-    const byRegion = (
-      of: keyof Pick<HistorySeries, "requests" | "errors" | "refused" | "busyMs">,
-      length = stepSeconds,
-    ) =>
+    const points = pointsOf(shown);
+    const ratesIn = (counts: readonly number[], length = stepSeconds) =>
+      thinned(ratesOf(counts, length), points, "average");
+    const byRegion = (of: "requests" | "errors" | "refused" | "busyMs", length = stepSeconds) =>
       names.flatMap((name): readonly Line[] => {
         const series = ownOf(shown.regions, name);
         return series === undefined
           ? []
-          : [{ name, region: name, style: "solid", values: ratesOf(series[of], length) }];
+          : [{ name, region: name, style: "solid", values: ratesIn(series[of], length) }];
       });
-    const problems = problemCounts(shown).slice(0, PROBLEM_STYLES.length);
+    const timesIn = (name: string, style: Line["style"], values: readonly (number | null)[]): Line => ({
+      name,
+      style,
+      values: thinned(values, points, "highest"),
+    });
     return {
+      at: points.map(([first = 0]) => at[first] ?? 0),
       requests: byRegion("requests"),
       errors: byRegion("errors"),
       refused: byRegion("refused"),
       busy: byRegion("busyMs", stepSeconds * 1000),
-      times: [
-        { name: "p50", style: "solid", values: total.p50 },
-        { name: "p99", style: "dashed", values: total.p99 },
-      ] satisfies readonly Line[] as readonly Line[],
-      originTimes: [
-        { name: "origin p50", style: "grey", values: total.originP50 },
-        { name: "origin p99", style: "dotted", values: total.originP99 },
-      ] satisfies readonly Line[] as readonly Line[],
-      problems: problems.map(([slug], place): Line => {
-        const counts = shown.problems[slug] ?? [];
-        const isBad = (statusOf(slug) ?? 500) >= 500 && courseOf(counts, { at, stepSeconds }).newSince !== undefined;
-        return {
-          name: problemWords(slug).title,
-          style: PROBLEM_STYLES[place] ?? "solid",
-          isBad,
-          values: ratesOf(counts, stepSeconds),
-        };
-      }),
+      times: [timesIn("p50", "solid", total.p50), timesIn("p99", "dashed", total.p99)],
+      originTimes: [timesIn("origin p50", "grey", total.originP50), timesIn("origin p99", "dotted", total.originP99)],
+      problems: problemCounts(shown)
+        .slice(0, PROBLEM_STYLES.length)
+        .map(([slug], place): Line => {
+          const counts = shown.problems[slug] ?? [];
+          const isBad = (statusOf(slug) ?? 500) >= 500 && courseOf(counts, shown).newSince !== undefined;
+          const style = isBad ? "solid" : (PROBLEM_STYLES[place] ?? "solid");
+          return { name: problemWords(slug).title, style, isBad, values: ratesIn(counts) };
+        }),
     };
   }, [shown, names.join()]);
 }
@@ -123,14 +120,15 @@ function flagOf({ time, revision, kind, note, author }: TableRevision): readonly
 }
 
 /** So far back figures are kept, and no farther. */
-function keptText({ stepSeconds }: MetricsHistory, since: string | null): string {
-  const step =
-    stepSeconds < 60
-      ? `${stepSeconds} s`
-      : stepSeconds < 3_600
-        ? `${stepSeconds / 60} min`
-        : `${stepSeconds / 3_600} h`;
+function keptText({ stepSeconds, since }: MetricsHistory, at: readonly number[]): string {
+  const [first = 0, , third = 0, fourth = 0] = at;
+  // The first one may be shorter.
+  const shown = fourth > 0 ? fourth - third : (at[1] ?? 0) - first;
   const kept = { hour: "an hour", day: "24 hours", month: "30 days" }[RANGES[range.value].span];
   const begun = since === null ? "" : ` Counted since ${momentText(Date.parse(since), Date.now())}.`;
-  return `In steps of ${step}, which are kept for ${kept}. Older figures are in your own monitoring.${begun}`;
+  const highest = shown > stepSeconds ? ", of times the highest" : "";
+  return `A point is ${stepText(shown)}${highest}. Steps of ${stepText(stepSeconds)} are kept for ${kept}; older figures are in your own monitoring.${begun}`;
 }
+
+const stepText = (seconds: number): string =>
+  seconds < 60 ? `${seconds} s` : seconds < 3_600 ? `${seconds / 60} min` : `${seconds / 3_600} h`;

@@ -73,7 +73,7 @@ const totalOf = (counts: readonly number[]): number => counts.reduce((all, count
 export function recentOf({ requests, errors, refused, p50, p99 }: HistorySeries, stepSeconds: number): Recent {
   const steps = Math.max(1, Math.round(RECENT_SECONDS / stepSeconds));
   const latest = (counts: readonly number[]) => totalOf(counts.slice(-steps - 1));
-  const last = (times: Column) => times.slice(-steps - 1).findLast((time) => time !== null) ?? undefined;
+  const last = (times: Column) => times.slice(-steps - 1, -1).findLast((time) => time !== null) ?? undefined;
   const all = latest(requests);
   const used = Math.max(1, Math.min(steps, requests.length - 1));
   return {
@@ -104,6 +104,37 @@ function cut(history: MetricsHistory, from: number, to: number): MetricsHistory 
     problems: Object.fromEntries(Object.entries(history.problems).map(([slug, counts]) => [slug, part(counts)])),
   };
 }
+
+/** More points than this are no line any more, but a band. */
+const POINTS_MAX = 180;
+const POINTS = 120;
+
+/** Steps that a point of a line stands for; they begin at whole multiples, so that a line moves and does not tremble. */
+export function pointsOf({
+  at,
+  stepSeconds,
+}: Pick<MetricsHistory, "at" | "stepSeconds">): readonly (readonly number[])[] {
+  const by = at.length > POINTS_MAX ? Math.round(at.length / POINTS) : 1;
+  const groups: number[][] = [];
+  let last: number | undefined;
+  for (const [place, time] of at.entries()) {
+    const own = Math.floor(time / (stepSeconds * by));
+    if (own === last) groups.at(-1)?.push(place);
+    else groups.push([place]);
+    last = own;
+  }
+  return groups;
+}
+
+const meanOf = (values: readonly number[]): number => totalOf(values) / values.length;
+const mostOf = (values: readonly number[]): number => Math.max(...values);
+
+/** The values of points: the average of rates, and the highest of times. */
+export const thinned = (values: Column, points: readonly (readonly number[])[], of: "average" | "highest"): Column =>
+  points.map((places) => {
+    const known = places.map((place) => values[place] ?? null).filter((value) => value !== null);
+    return known.length === 0 ? null : of === "average" ? meanOf(known) : mostOf(known);
+  });
 
 /** How a count compares with that of an hour before, where an hour is known: 0.1 is a tenth more. */
 export function changeOf(counts: readonly number[], stepSeconds: number): number | undefined {

@@ -67,7 +67,9 @@ function hitText(
 
 function reasonOf(incident: Incident, { origins, nowMs, problemOf }: Around): string | undefined {
   const used = origins.filter(({ weight }) => weight > 0);
-  const isNoneUp = used.length > 0 && used.every((origin) => originState(origin, nowMs) === "down");
+  const states = used.map((origin) => originState(origin, nowMs));
+  // One that is tried again failed before.
+  const isNoneUp = states.includes("down") && states.every((state) => state === "down" || state === "testing");
   if (isNoneUp)
     return used.length === 1 ? "Its origin does not answer." : `None of its ${used.length} origins answers.`;
   if (incident.level === "failing" && incident.region !== undefined && incident.problem === undefined)

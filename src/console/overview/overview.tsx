@@ -6,11 +6,12 @@ import { Icon } from "../app/parts/icons.tsx";
 import { Note, PageHead, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
 import { Tag } from "../app/parts/state.tsx";
 import { knownTable, reader } from "../app/session.ts";
+import { setTrouble } from "../app/trouble.ts";
 import { clockText } from "../app/words.ts";
 import { Alarms } from "./alarm.tsx";
 import { EventLogSheet, LastChanges } from "./changes.tsx";
 import { Charts } from "./charts.tsx";
-import { incidentsOf } from "./incident.ts";
+import { incidentsOf, troubleOf } from "./incident.ts";
 import {
   historyProblem,
   hour,
@@ -44,6 +45,7 @@ export default function Overview() {
     () => incidentsOf({ regions: regions.value?.regions, history: hour.value, statusOf }),
     [regions.value, hour.value],
   );
+  useEffect(() => setTrouble(troubleOf(incidents)), [incidents]);
   const byCountry = useMemo(
     () => (table === undefined ? new Map<string, string>() : regionByCountry(reader.value, table, Date.now())),
     [reader.value, table],
@@ -113,7 +115,7 @@ function Doubts() {
   const isOld = regionsAtMs.value > 0 && Date.now() - regionsAtMs.value > OLD_MS;
   const at = clockText(regionsAtMs.value / 1000, true);
   return (
-    <>
+    <div class="alarms">
       {(isOld || regionsProblem.value !== undefined) && regionsAtMs.value > 0 && (
         <Note kind="first" title={`The states below are of ${at}: how the regions are now is not known`} isAlert>
           {regionsProblem.value?.detail ?? ""}
@@ -139,6 +141,6 @@ function Doubts() {
           The isolate that answered knows its own breakers and requests; those of the others are not known.
         </Note>
       )}
-    </>
+    </div>
   );
 }

@@ -6,7 +6,7 @@ import { RegionChip } from "../app/parts/region.tsx";
 import { Sheet, Skeleton } from "../app/parts/sheet.tsx";
 import { Mark, type Mood, StateMark } from "../app/parts/state.tsx";
 import { type Row, Share, Table } from "../app/parts/table.tsx";
-import { fragmentOf, type PageName } from "../app/router.ts";
+import { fragmentOf } from "../app/router.ts";
 import { msText } from "../app/words.ts";
 import type { Origin, Regions } from "../lookup/ask.ts";
 import { ratesOf, recentOf, wholeOf } from "./history.ts";
@@ -38,7 +38,7 @@ export function RegionRows({ names, regions, hour, incidents }: Props) {
   const nowMs = Date.now();
   const whole = hour && wholeOf(hour);
   const aside = (
-    <a class="soft" href={fragmentOf("regions" as PageName)}>
+    <a class="soft" href={fragmentOf("regions")}>
       Origins and checks
     </a>
   );
@@ -68,7 +68,7 @@ export function RegionRows({ names, regions, hour, incidents }: Props) {
       key: name,
       class: isBad ? "down" : "",
       cells: [
-        <a key="region" href={fragmentOf("regions" as PageName, { region: name })}>
+        <a key="region" href={fragmentOf("regions", { region: name })}>
           <RegionChip name={name} />
         </a>,
         <State key="state" state={health?.state} incident={incident} origins={origins} nowMs={nowMs} />,

@@ -108,7 +108,7 @@ const changeText = (change: number | undefined, { since }: MetricsHistory, nowMs
   if (change === undefined)
     return since === null ? "a second, last minute" : `counted since ${momentText(Date.parse(since), nowMs)}`;
   if (Math.abs(change) < 0.005) return "as an hour before";
-  return `${shareText(Math.abs(change))} ${change > 0 ? "more" : "less"} than an hour before`;
+  return `${Math.round(Math.abs(change) * 100)} % ${change > 0 ? "more" : "less"} than an hour before`;
 };
 
 function whereText(incidents: readonly Incident[]): string {

@@ -5,10 +5,12 @@ import {
   lastOf,
   mergeHistory,
   periodsOf,
+  pointsOf,
   problemCounts,
   ratesOf,
   recentOf,
   sumWithin,
+  thinned,
   wholeOf,
 } from "../../../src/console/overview/history.ts";
 import type { MetricsHistory } from "../../../src/formats/console-api.ts";
@@ -106,6 +108,18 @@ describe("what is said of figures", () => {
     // The step that is not over is no fall.
     expect(wholeOf(historyAt([10, 20], [5, 1])).total.requests).toEqual([5]);
     expect(wholeOf(historyAt([], [])).at).toEqual([]);
+  });
+
+  it("has so few points that a line is one", () => {
+    const at = Array.from({ length: 360 }, (_, place) => 10_010 + place * 10);
+    const points = pointsOf({ at, stepSeconds: 10 });
+    expect([points.length, points[0], points[1], points.at(-1)]).toEqual([121, [0], [1, 2, 3], [358, 359]]);
+    // A step later the same steps stand together.
+    expect(pointsOf({ at: at.map((time) => time + 10), stepSeconds: 10 })[0]).toEqual([0, 1, 2]);
+    expect(pointsOf({ at: at.slice(0, 100), stepSeconds: 10 })).toEqual(at.slice(0, 100).map((_, place) => [place]));
+    const groups = [[0, 1], [2, 3], [4]];
+    expect(thinned([1, 3, null, 8, null], groups, "average")).toEqual([2, 8, null]);
+    expect(thinned([1, 3, null, 8, null], groups, "highest")).toEqual([3, 8, null]);
   });
 
   it.each<[string, readonly number[], number | undefined]>([

@@ -91,6 +91,16 @@ describe("an incident in words", () => {
     ],
   ])("has a title for %s", (_, incident, title) => expect(tell(incident).title).toBe(title));
 
+  it("counts an origin that is tried again among those that do not answer", () => {
+    const tried: Origin = { ...OPEN, breaker: "half-open", openUntil: null };
+    const first = (...origins: readonly Origin[]) => tell({}, { origins }).sentences[0];
+    expect(first(OPEN, tried)).toBe("None of its 2 origins answers.");
+    expect(first(OPEN)).toBe("Its origin does not answer.");
+    // Then the gateway's own words hold.
+    expect(first(ORIGIN, OPEN)).toMatch(/^3 of its 3 origins gets no request/);
+    expect(first(tried, tried)).toMatch(/^3 of its 3 origins gets no request/);
+  });
+
   it("names origins that answer with errors themselves", () => {
     const told = tell({ level: "failing", problem: undefined }, { origins: [ORIGIN] });
     expect(told.sentences[0]).toBe("Its origins answer with errors themselves.");

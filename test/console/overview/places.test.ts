@@ -70,6 +70,6 @@ describe("places in a plot", () => {
     const lines = [{ values: [1, 10, null, 3] }];
     expect(topOf([1, 2, 3, 4], lines, { from: 1, to: 4 })).toBeCloseTo(11);
     expect(topOf([1, 2, 3, 4], lines, { from: 3, to: 4 })).toBeCloseTo(3.3);
-    expect(topOf([1, 2], [{ values: [0, 0] }], { from: 1, to: 2 })).toBe(1);
+    expect(topOf([1, 2], [{ values: [0, 0] }], { from: 1, to: 2 })).toBe(1.1);
   });
 });

@@ -116,5 +116,5 @@ export function topOf(
       if (value !== null && value > most && time >= from && time <= to) most = value;
     }
   }
-  return most > 0 ? most * 1.1 : 1;
+  return (most > 0 ? most : 1) * 1.1;
 }

@@ -82,7 +82,7 @@ export function makePlot(
         space: 76,
         size: AXIS_HEIGHT,
         gap: 4,
-        values: (_, all) => all.map(painted.current.timeText),
+        values: (_, all) => all.map((time) => painted.current.timeText(time)),
       },
       {
         ...axis,
