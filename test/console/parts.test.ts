@@ -5,7 +5,7 @@ import { countText } from "../../src/console/app/words.ts";
 import { capacityFor, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
 import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
 import { tableIn } from "../../src/console/routing/check-text.ts";
-import { membersAt, valuesAt } from "../../src/console/routing/complete.ts";
+import { membersAt, valuesAt } from "../../src/console/routing/editor/complete.ts";
 import { diffInWords } from "../../src/console/table/diff-words.ts";
 import { judgeCanary } from "../../src/formats/canary-verdict.ts";
 import type { HistorySeries, MetricsHistory } from "../../src/formats/console-api.ts";

@@ -67,7 +67,7 @@ export const GROUPS: readonly PageGroup[] = [
         icon: "routes",
         key: "R",
         scopes,
-        load: () => import("../routing/routes-page.tsx").then((part) => part.default),
+        load: () => import("../routing/lists/routes-page.tsx").then((part) => part.default),
       },
       {
         name: "regions",
@@ -75,7 +75,7 @@ export const GROUPS: readonly PageGroup[] = [
         icon: "regions",
         key: "S",
         scopes,
-        load: () => import("../routing/regions-page.tsx").then((part) => part.default),
+        load: () => import("../routing/lists/regions-page.tsx").then((part) => part.default),
       },
       {
         name: "entities",
@@ -83,7 +83,7 @@ export const GROUPS: readonly PageGroup[] = [
         icon: "entities",
         key: "N",
         scopes,
-        load: () => import("../routing/entities-page.tsx").then((part) => part.default),
+        load: () => import("../routing/lists/entities-page.tsx").then((part) => part.default),
       },
       {
         name: "editor",
@@ -91,7 +91,7 @@ export const GROUPS: readonly PageGroup[] = [
         icon: "editor",
         key: "E",
         scopes,
-        load: () => import("../routing/editor-page.tsx").then((part) => part.default),
+        load: () => import("../routing/editor/editor-page.tsx").then((part) => part.default),
       },
     ],
   },

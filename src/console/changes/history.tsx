@@ -153,7 +153,7 @@ function Texts({ pair }: { pair: Pair }) {
     if (!isOpen) return;
     let stop: (() => void) | undefined;
     let isGone = false;
-    void import("../routing/editor.ts").then(({ startComparison }) => {
+    void import("../routing/editor/editor.ts").then(({ startComparison }) => {
       if (host.current !== null && !isGone)
         stop = startComparison(host.current, textOf(pair.before), textOf(pair.after));
     });

@@ -1,6 +1,6 @@
 /** Lines of texts. */
 
-/** Beyond so many changes nobody counts: the rest of the text stands for them. */
+/** More changes are not told apart: the rest of the text stands for them. */
 const CHANGES_MAX = 2_000;
 
 /** How many lines of the texts differ, at most of the longer one. By the greedy algorithm of Myers (1986), without the path. */
@@ -35,4 +35,10 @@ function distance(a: readonly string[], b: readonly string[]): number | undefine
     }
   }
   return undefined;
+}
+
+/** From 1. */
+export function lineAndColumn(text: string, offset: number): readonly [line: number, column: number] {
+  const lines = text.slice(0, offset).split("\n");
+  return [lines.length, (lines.at(-1)?.length ?? 0) + 1];
 }

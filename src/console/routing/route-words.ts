@@ -17,10 +17,10 @@ import {
 } from "./condition-words.ts";
 import { isLayoutImplied, ownersOf } from "./owners.ts";
 
-/** What decides about IDs, in words: routes, defaults, entries of single entities, directories, requests without an ID. */
+/** All that decides about IDs, in words: routes, defaults, entries of single entities, directories, requests without an ID. */
 
 /** Where it leads: words, and regions among them. */
-export type Goal = { readonly text: string } | { readonly region: string };
+export type Towards = { readonly text: string } | { readonly region: string };
 
 export interface RouteWords {
   /** JSON pointer (RFC 6901) of the entry. */
@@ -31,7 +31,7 @@ export interface RouteWords {
   readonly takes: readonly Part[];
   /** Entities with such IDs. */
   readonly entities: readonly string[];
-  readonly goes: readonly Goal[];
+  readonly goes: readonly Towards[];
   /** Set where it is one for all of its IDs, but for a canary's share. */
   readonly region: string | undefined;
   /** All that it may lead to, as the table alone says. */
@@ -55,18 +55,18 @@ export function routeWords(table: DeclaredTable, pointer: string, options: Optio
   const [part = "", ...rest] = keysOfPointer(pointer);
   const own = ownOf(KINDS, part)?.(table, rest, options.subject);
   if (own === undefined) return undefined;
-  const sentence = own.sentence ?? [...lowered(own.takes), plain(" go to "), ...goalParts(own.goes)];
+  const sentence = own.sentence ?? [...lowered(own.takes), plain(" go to "), ...towardsParts(own.goes)];
   return { entities: [], ...own, pointer, sentence, line: options.lineOf?.(pointer) };
 }
 
-export const goesText = (goes: readonly Goal[]): string => textOf(goalParts(goes));
+export const goesText = (goes: readonly Towards[]): string => textOf(towardsParts(goes));
 
 /** `Route 3: IDs of Brazil or Mexico`. */
 export const routeTitle = ({ number, takes }: RouteWords): string =>
   number === undefined ? textOf(takes) : `Route ${number}: ${textOf(takes)}`;
 
-const goalParts = (goes: readonly Goal[]): readonly Part[] =>
-  goes.map((goal) => ("region" in goal ? strong(goal.region) : plain(goal.text)));
+const towardsParts = (goes: readonly Towards[]): readonly Part[] =>
+  goes.map((each) => ("region" in each ? strong(each.region) : plain(each.text)));
 
 type Kind = (table: DeclaredTable, rest: readonly string[], subject: string | undefined) => Own | undefined;
 
@@ -124,7 +124,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   sources: () => ({ ...WITHOUT_ID, takes: [plain("Requests without an ID")] }),
 };
 
-const BY_REQUEST: readonly Goal[] = [{ text: "the region that the request says" }];
+const BY_REQUEST: readonly Towards[] = [{ text: "the region that the request says" }];
 const WITHOUT_ID = {
   number: undefined,
   goes: BY_REQUEST,
@@ -139,7 +139,7 @@ const single = (id: string, verb: string, to: Pick<Own, "goes" | "region" | "reg
   number: undefined,
   takes: [plain("The single ID "), strong(id)],
   ...to,
-  sentence: [plain(`the table says of this very ID that it ${verb} `), ...goalParts(to.goes.slice(0, 1))],
+  sentence: [plain(`the table says of this very ID that it ${verb} `), ...towardsParts(to.goes.slice(0, 1))],
 });
 
 const byDirectory = (name: string) => ({
@@ -176,7 +176,7 @@ export function wordsOfRoute(
     takes: takesOf(told),
     entities: ownersOf(route.when, named),
     ...to,
-    sentence: [...subjectOf(told, subject), plain(" go to "), ...goalParts(to.goes)],
+    sentence: [...subjectOf(told, subject), plain(" go to "), ...towardsParts(to.goes)],
   };
 }
 
@@ -244,7 +244,7 @@ const OF_DESTINATION: OfDestination = {
     const { regions } = readSplit(split);
     const each = [...new Set(regions)];
     const shareOf = (region: string) => regions.filter((one) => one === region).length / regions.length;
-    const goes = each.flatMap((region, at): readonly Goal[] => [
+    const goes = each.flatMap((region, at): readonly Towards[] => [
       { region },
       { text: ` ${percentText(shareOf(region))}${at + 1 < each.length ? ", " : ""}` },
     ]);

@@ -21,7 +21,7 @@ export function editText(text: string, edits: readonly Edit[]): string {
   let edited = text;
   for (const edit of edits) {
     const next = editOnce(edited, edit);
-    // What was asked is what the text says now; a mistake here would be published.
+    // The text must say what was asked: a mistake here would be published.
     const [is, wanted] = [parseJson(plainJson(next)), applied(parseJson(plainJson(edited)), edit)];
     if (JSON.stringify(is) !== JSON.stringify(wanted)) throw new Error("the edited text does not say what was asked");
     edited = next;
@@ -72,7 +72,7 @@ function added(text: string, parent: Node, item: string, at: number, style: stri
   return replaced(text, end, cut, `,${tail}${gap}${item}${cut > 0 && comma !== "" ? "," : ""}`);
 }
 
-/** What parts an element from the one before it: a line of its own, or a space. */
+/** The room before an element: a line of its own, or a space. */
 function gapBefore(text: string, node: Node, style: string): string {
   const line = text.lastIndexOf("\n", node.offset - 1);
   const lead = text.slice(line + 1, node.offset);
@@ -85,30 +85,32 @@ function removed(text: string, value: Node): string {
   const siblings = node.parent?.children ?? [];
   const at = siblings.indexOf(node);
   const [before, next] = [siblings[at - 1], siblings[at + 1]];
-  if (before === undefined && next === undefined) {
-    const { offset = 0, length = text.length } = node.parent ?? {};
-    return replaced(text, offset + 1, length - 2, "");
-  }
-  const isOwnLine = gapBefore(text, node, "").includes("\n");
-  if (next !== undefined) {
-    // With its comma, and the comment on its line.
-    const rest = /^[ \t]*,[ \t]*(?:\/\/[^\n]*|\/\*[^\n]*?\*\/)?(?:\r?\n)?/.exec(text.slice(endOf(node)))?.[0] ?? "";
-    const from = isOwnLine ? text.lastIndexOf("\n", node.offset - 1) + 1 : node.offset;
-    const isWhole = isOwnLine && rest.endsWith("\n");
-    return replaced(
-      text,
-      isWhole ? from : node.offset,
-      (isWhole ? endOf(node) + rest.length : next.offset) - (isWhole ? from : node.offset),
-      "",
-    );
-  }
-  const end = before === undefined ? node.offset : endOf(before);
-  const comma = text.indexOf(",", end);
-  if (!isOwnLine) return replaced(text, end, endOf(node) - end, "");
+  if (next !== undefined) return removedBefore(text, node, next);
+  if (before !== undefined) return removedLast(text, node, before);
+  const { offset = 0, length = text.length } = node.parent ?? {};
+  return replaced(text, offset + 1, length - 2, "");
+}
+
+const hasOwnLine = (text: string, node: Node): boolean => gapBefore(text, node, "").includes("\n");
+
+/** With its comma, and the comment on its line. */
+function removedBefore(text: string, node: Node, next: Node): string {
+  const end = endOf(node);
+  const rest = /^[ \t]*,[ \t]*(?:\/\/[^\n]*|\/\*[^\n]*?\*\/)?(?:\r?\n)?/.exec(text.slice(end))?.[0] ?? "";
+  if (!hasOwnLine(text, node) || !rest.endsWith("\n"))
+    return replaced(text, node.offset, next.offset - node.offset, "");
+  const from = text.lastIndexOf("\n", node.offset - 1) + 1;
+  return replaced(text, from, end + rest.length - from, "");
+}
+
+/** The comma of the one before goes too; it may stand before a comment. */
+function removedLast(text: string, node: Node, before: Node): string {
+  const end = endOf(before);
+  if (!hasOwnLine(text, node)) return replaced(text, end, endOf(node) - end, "");
   const line = text.lastIndexOf("\n", node.offset - 1);
   const from = text[line - 1] === "\r" ? line - 1 : line;
   const without = replaced(text, from, endOf(node) - from, "");
-  // The comma of the one before stands before its comment.
+  const comma = text.indexOf(",", end);
   return comma < from ? replaced(without, comma, 1, "") : without;
 }
 

@@ -22,7 +22,6 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/console/lookup/reading-view.tsx Destination": VIEW,
   "src/console/moves/moves.tsx OneMove": VIEW,
   "src/console/table/change.tsx ConfirmChange": VIEW,
-  "src/console/routing/editor-page.tsx Draft": VIEW,
   "src/export/envoy.ts listener": TEXT,
   "src/export/envoy.ts cluster": TEXT,
   "src/export/haproxy.ts configText": TEXT,

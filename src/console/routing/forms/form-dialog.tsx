@@ -35,7 +35,7 @@ interface Props {
   readonly base: { readonly text: string; readonly table: DeclaredTable };
   /** The change of the values that stand in the fields. */
   readonly plan: () => Planned;
-  /** Of all values: the change is planned anew when it differs. */
+  /** All of them as one text: the change is planned anew when it differs. */
   readonly values: string;
   /** The fields, with what is wrong at each. */
   readonly children: (faultAt: (field: string) => string | undefined) => ComponentChildren;
@@ -123,8 +123,8 @@ export function DraftFirst({ title, faults, onClose }: { title: string; faults: 
             </Button>
           }
         >
-          A form changes the draft{tableDraft.value ? "" : ", which is the table in force"}: mend it first, or discard
-          it.
+          A form changes the draft{tableDraft.value ? "" : ", which is the table in force"}: correct it first, or
+          discard it.
         </Note>
       </section>
     </Dialog>

@@ -5,7 +5,7 @@ import { type Edit, editText } from "../text-edit.ts";
 
 /** A change of the table by a form: edits of its text, held to the checks of the editor. */
 
-/** What is wrong, at the field of the form; without one it is about the whole. */
+/** A fault at its field of the form; without one it is about the whole. */
 export interface FieldFault {
   readonly field?: string | undefined;
   readonly message: string;

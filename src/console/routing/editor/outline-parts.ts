@@ -1,8 +1,8 @@
-import type { Positions } from "../../formats/console-positions.ts";
-import { keysOfPointer } from "../../routing/schema/faults.ts";
-import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { textOf } from "./condition-words.ts";
-import { routeWords } from "./route-words.ts";
+import type { Positions } from "../../../formats/console-positions.ts";
+import { keysOfPointer } from "../../../routing/schema/faults.ts";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
+import { textOf } from "../condition-words.ts";
+import { routeWords } from "../route-words.ts";
 
 /** The parts of a table's text, to jump by name. Pure. */
 

@@ -1,9 +1,9 @@
-import type { MetricsHistory, RouteRequests } from "../../formats/console-api.ts";
-import { pointerTo } from "../../routing/schema/faults.ts";
-import { memberOf } from "../../routing/schema/member.ts";
-import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { textOf } from "./condition-words.ts";
-import { goesText, type RouteWords, routeWords } from "./route-words.ts";
+import type { MetricsHistory, RouteRequests } from "../../../formats/console-api.ts";
+import { pointerTo } from "../../../routing/schema/faults.ts";
+import { memberOf } from "../../../routing/schema/member.ts";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
+import { textOf } from "../condition-words.ts";
+import { goesText, type RouteWords, routeWords } from "../route-words.ts";
 
 /** The rows of the page of routes, in the order in which they are asked. Pure. */
 
@@ -59,9 +59,9 @@ export interface Shares {
   readonly total: number;
   /** `undefined`: it is not counted alone. */
   readonly of: (words: RouteWords) => number | undefined;
-  /** Of entries of single entities. */
+  /** Those that entries of single entities decided. */
   readonly single: number;
-  /** Of routes that are not counted alone. */
+  /** Those of routes that are not counted alone. */
   readonly others: number;
 }
 

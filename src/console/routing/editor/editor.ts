@@ -14,10 +14,10 @@ import { unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorSelection, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
-import { positionsOf, spanOf } from "../../formats/console-positions.ts";
-import { faultsOf, isNotJson } from "./check-text.ts";
+import { positionsOf, spanOf } from "../../../formats/console-positions.ts";
+import { faultsOf, isNotJson } from "../check-text.ts";
+import { faultInWords } from "../fault-words.ts";
 import { membersAt, valuesAt } from "./complete.ts";
-import { faultInWords } from "./fault-words.ts";
 import { fixesOf } from "./fixes.ts";
 
 /** The editor of the table. In a shadow root its styles are adopted sheets: the page's policy allows no other. */
@@ -48,39 +48,8 @@ export function startEditor(
   const parent = document.createElement("div");
   root.replaceChildren(parent);
   const marks = new Compartment();
-  const view = new EditorView({
-    root,
-    parent,
-    state: EditorState.create({
-      doc: text,
-      extensions: [
-        lineNumbers(),
-        foldGutter(),
-        history(),
-        drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1_200 }),
-        bracketMatching(),
-        closeBrackets(),
-        highlightActiveLine(),
-        highlightSelectionMatches(),
-        search({ top: true }),
-        lintGutter(),
-        json(),
-        syntaxHighlighting(COLOURS),
-        autocompletion({ override: [complete], icons: false }),
-        linter(diagnose, { delay: LINT_DELAY_MS }),
-        marks.of(differences(original)),
-        keymap.of([...completionKeymap, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
-        EditorState.readOnly.of(isReadOnly),
-        EditorView.contentAttributes.of({ "aria-label": "Routing table, JSON" }),
-        EditorView.lineWrapping,
-        EditorView.updateListener.of((update) => {
-          if (update.docChanged) onChange(update.state.doc.toString());
-        }),
-        TALL,
-        LOOK,
-      ],
-    }),
-  });
+  const extensions = [...extensionsOf(isReadOnly, onChange), marks.of(differences(original))];
+  const view = new EditorView({ root, parent, state: EditorState.create({ doc: text, extensions }) });
   // It scrolls, so the keyboard must reach it (WCAG 2.1.1).
   view.scrollDOM.tabIndex = 0;
   const select = (from: number, to: number) => {
@@ -106,6 +75,32 @@ export function startEditor(
     stop: () => view.destroy(),
   };
 }
+
+const extensionsOf = (isReadOnly: boolean, onChange: (text: string) => void): readonly Extension[] => [
+  lineNumbers(),
+  foldGutter(),
+  history(),
+  drawSelection({ cursorBlinkRate: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 1_200 }),
+  bracketMatching(),
+  closeBrackets(),
+  highlightActiveLine(),
+  highlightSelectionMatches(),
+  search({ top: true }),
+  lintGutter(),
+  json(),
+  syntaxHighlighting(COLOURS),
+  autocompletion({ override: [complete], icons: false }),
+  linter(diagnose, { delay: LINT_DELAY_MS }),
+  keymap.of([...completionKeymap, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+  EditorState.readOnly.of(isReadOnly),
+  EditorView.contentAttributes.of({ "aria-label": "Routing table, JSON" }),
+  EditorView.lineWrapping,
+  EditorView.updateListener.of((update) => {
+    if (update.docChanged) onChange(update.state.doc.toString());
+  }),
+  TALL,
+  LOOK,
+];
 
 const differences = (original: string): Extension => unifiedMergeView({ original, mergeControls: false });
 

@@ -1,20 +1,20 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { MetricsHistory, RouteRevisions } from "../../formats/console-api.ts";
-import { Button } from "../app/parts/button.tsx";
-import { Choice, Field } from "../app/parts/fields.tsx";
-import { Shape } from "../app/parts/region.tsx";
-import { Empty, PageHead, ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
-import { fragmentOf, place, setQuery } from "../app/router.ts";
-import { type KnownTable, knownTable, loadTable, mayChange } from "../app/session.ts";
-import { countText } from "../app/words.ts";
-import { shareText } from "../overview/plot/words.ts";
+import type { MetricsHistory, RouteRevisions } from "../../../formats/console-api.ts";
+import { Button } from "../../app/parts/button.tsx";
+import { Choice, Field } from "../../app/parts/fields.tsx";
+import { Shape } from "../../app/parts/region.tsx";
+import { Empty, PageHead, ProblemNote, Skeleton } from "../../app/parts/sheet.tsx";
+import { fragmentOf, place, setQuery } from "../../app/router.ts";
+import { type KnownTable, knownTable, loadTable, mayChange } from "../../app/session.ts";
+import { countText } from "../../app/words.ts";
+import { shareText } from "../../overview/plot/words.ts";
+import { type OpenForm, RoutingForm } from "../forms/routing-form.tsx";
+import { VIEWERS_MAY_NOT } from "../reasons.ts";
 import { DraftNote } from "./draft-note.tsx";
-import { type OpenForm, RoutingForm } from "./forms/routing-form.tsx";
-import { VIEWERS_MAY_NOT } from "./reasons.ts";
 import { Rows } from "./routes-table.tsx";
 import { type Filter, filtered, type RouteRow, rowsOf, sharesOf } from "./rows.ts";
 import { useAnswer } from "./use-answer.ts";
-import "../style/routing.css";
+import "../../style/routing.css";
 
 const SHARES_EVERY_MS = 30_000;
 const CHANGES_EVERY_MS = 300_000;
@@ -66,19 +66,7 @@ function Routes({ known }: { known: KnownTable }) {
   const asked = Number(query.get("route") ?? Number.NaN);
   return (
     <>
-      <PageHead title="Routes" text="Read from the top: the first that fits an ID decides.">
-        <Button icon="look-up" href={fragmentOf("look-up")}>
-          Which route takes an ID?
-        </Button>
-        <Button
-          kind="main"
-          icon="plus"
-          disabledBecause={mayChange.value ? undefined : VIEWERS_MAY_NOT}
-          onClick={() => setForm({ kind: "send" })}
-        >
-          Add a route
-        </Button>
-      </PageHead>
+      <Head onAdd={() => setForm({ kind: "send" })} />
       <DraftNote />
       {history.problem && (
         <ProblemNote problem={history.problem} still="The routes stand; their shares do not." onRetry={history.again} />
@@ -104,6 +92,17 @@ function Routes({ known }: { known: KnownTable }) {
     </>
   );
 }
+
+const Head = ({ onAdd }: { onAdd: () => void }) => (
+  <PageHead title="Routes" text="Read from the top: the first that fits an ID decides.">
+    <Button icon="look-up" href={fragmentOf("look-up")}>
+      Which route takes an ID?
+    </Button>
+    <Button kind="main" icon="plus" disabledBecause={mayChange.value ? undefined : VIEWERS_MAY_NOT} onClick={onAdd}>
+      Add a route
+    </Button>
+  </PageHead>
+);
 
 /** A link may open a form: `new=order`, or `from=us&to=eu`. Viewers have none. */
 function formIn(query: URLSearchParams): OpenForm | undefined {

@@ -1,7 +1,7 @@
-import type { DeclaredRegion, DeclaredTable } from "../../routing/schema/table.ts";
-import { countryName, msText } from "../app/words.ts";
-import type { Origin } from "../lookup/ask.ts";
-import { type OriginState, originEvidence, originState } from "../overview/origins.ts";
+import type { DeclaredRegion, DeclaredTable } from "../../../routing/schema/table.ts";
+import { countryName, msText } from "../../app/words.ts";
+import type { Origin } from "../../lookup/ask.ts";
+import { type OriginState, originEvidence, originState } from "../../overview/origins.ts";
 
 /** Regions and their origins in words. Pure. */
 

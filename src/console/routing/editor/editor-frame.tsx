@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Skeleton } from "../app/parts/sheet.tsx";
+import { Skeleton } from "../../app/parts/sheet.tsx";
 import type { Editor } from "./editor.ts";
 
 interface FrameProps {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { call, type Problem } from "../app/api.ts";
+import { call, type Problem } from "../../app/api.ts";
 
 export interface Asked<Value> {
   /** The last one that came: it stays while the gateway does not answer. */

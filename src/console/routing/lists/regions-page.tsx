@@ -1,24 +1,24 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { MetricsHistory } from "../../formats/console-api.ts";
-import type { DeclaredRegion } from "../../routing/schema/table.ts";
-import { ownOf } from "../app/own.ts";
-import { Button } from "../app/parts/button.tsx";
-import { RegionChip } from "../app/parts/region.tsx";
-import { PageHead, ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
-import { Mark, StateMark } from "../app/parts/state.tsx";
-import { type Column, Table } from "../app/parts/table.tsx";
-import { fragmentOf, place } from "../app/router.ts";
-import { type KnownTable, knownTable, loadTable, mayChange } from "../app/session.ts";
-import { agoText, countText, msText, plural } from "../app/words.ts";
-import type { Regions } from "../lookup/ask.ts";
-import { recentOf } from "../overview/history.ts";
-import { shareText } from "../overview/plot/words.ts";
+import type { MetricsHistory } from "../../../formats/console-api.ts";
+import type { DeclaredRegion } from "../../../routing/schema/table.ts";
+import { ownOf } from "../../app/own.ts";
+import { Button } from "../../app/parts/button.tsx";
+import { RegionChip } from "../../app/parts/region.tsx";
+import { PageHead, ProblemNote, Skeleton } from "../../app/parts/sheet.tsx";
+import { Mark, StateMark } from "../../app/parts/state.tsx";
+import { type Column, Table } from "../../app/parts/table.tsx";
+import { fragmentOf, place } from "../../app/router.ts";
+import { type KnownTable, knownTable, loadTable, mayChange } from "../../app/session.ts";
+import { agoText, countText, msText, plural } from "../../app/words.ts";
+import type { Regions } from "../../lookup/ask.ts";
+import { recentOf } from "../../overview/history.ts";
+import { shareText } from "../../overview/plot/words.ts";
+import { type OpenForm, RoutingForm } from "../forms/routing-form.tsx";
+import { VIEWERS_MAY_NOT } from "../reasons.ts";
 import { DraftNote } from "./draft-note.tsx";
-import { type OpenForm, RoutingForm } from "./forms/routing-form.tsx";
-import { VIEWERS_MAY_NOT } from "./reasons.ts";
 import { countriesOf, type OriginRow, originRows, routesTo, settingsOf } from "./region-facts.ts";
 import { useAnswer } from "./use-answer.ts";
-import "../style/routing.css";
+import "../../style/routing.css";
 
 const STATES_EVERY_MS = 10_000;
 const FIGURES_EVERY_MS = 30_000;
@@ -93,41 +93,9 @@ interface SheetProps {
 
 function RegionSheet({ name, declared, known, states, history, isAsked, onForm }: SheetProps) {
   const health = ownOf(states?.regions, name);
-  const countries = countriesOf(known.declared, name);
-  const line = known.lineOf(`/regions/${name}`);
-  const count = routesTo(known.declared, name);
   return (
-    <section class="sheet region-sheet" aria-labelledby={`region-${name}`} data-asked={isAsked ? "" : undefined}>
-      <header>
-        <div class="row">
-          <h2 id={`region-${name}`}>
-            <RegionChip name={name} />
-          </h2>
-          {health ? (
-            <StateMark of={health}>{health.since && `since ${agoText(health.since)}`}</StateMark>
-          ) : (
-            <Mark mood="plain" icon="none">
-              {states === undefined ? "Not known" : "Not in force here yet"}
-            </Mark>
-          )}
-        </div>
-        <div class="row">
-          <small>
-            {countries.length > 0 ? countries.slice(0, 6).join(", ") : plural(count, "route")}
-            {countries.length > 6 && ` and ${countries.length - 6} more`}
-          </small>
-          {line !== undefined && (
-            <Button
-              size="small"
-              icon="pencil"
-              href={fragmentOf("editor", { line: String(line) })}
-              label={`${name}, line ${line}`}
-            >
-              line {line}
-            </Button>
-          )}
-        </div>
-      </header>
+    <section class="sheet" aria-labelledby={`region-${name}`} data-asked={isAsked ? "" : undefined}>
+      <RegionHead name={name} health={health} isLoaded={states !== undefined} known={known} />
       <div class="in pile small">
         {health && health.state !== "healthy" && <p>{health.basis}</p>}
         <Figures name={name} declared={declared} history={history} />
@@ -157,7 +125,57 @@ function RegionSheet({ name, declared, known, states, history, isAsked, onForm }
   );
 }
 
-/** Of the last minute. Not known is said, and never 0. */
+interface HeadProps {
+  readonly name: string;
+  readonly health: Regions["regions"][string] | undefined;
+  /** Whether the gateway said anything of regions. */
+  readonly isLoaded: boolean;
+  readonly known: KnownTable;
+}
+
+/** More countries are a number. */
+const COUNTRIES_MAX = 6;
+
+function RegionHead({ name, health, isLoaded, known }: HeadProps) {
+  const countries = countriesOf(known.declared, name);
+  const line = known.lineOf(`/regions/${name}`);
+  return (
+    <header>
+      <div class="row">
+        <h2 id={`region-${name}`}>
+          <RegionChip name={name} />
+        </h2>
+        {health ? (
+          <StateMark of={health}>{health.since && `since ${agoText(health.since)}`}</StateMark>
+        ) : (
+          <Mark mood="plain" icon="none">
+            {isLoaded ? "Not in force here yet" : "Not known"}
+          </Mark>
+        )}
+      </div>
+      <div class="row">
+        <small>
+          {countries.length > 0
+            ? countries.slice(0, COUNTRIES_MAX).join(", ")
+            : plural(routesTo(known.declared, name), "route")}
+          {countries.length > COUNTRIES_MAX && ` and ${countries.length - COUNTRIES_MAX} more`}
+        </small>
+        {line !== undefined && (
+          <Button
+            size="small"
+            icon="pencil"
+            href={fragmentOf("editor", { line: String(line) })}
+            label={`${name}, line ${line}`}
+          >
+            line {line}
+          </Button>
+        )}
+      </div>
+    </header>
+  );
+}
+
+/** Figures of the last minute. Not known is said, and never 0. */
 function Figures({ name, declared, history }: Pick<SheetProps, "name" | "declared" | "history">) {
   const series = ownOf(history?.regions, name);
   const isCounted = history?.source === "all";

@@ -1,13 +1,13 @@
 import { useMemo } from "preact/hooks";
-import { Button } from "../app/parts/button.tsx";
-import { Note } from "../app/parts/sheet.tsx";
-import { fragmentOf } from "../app/router.ts";
-import { knownTable, mayChange } from "../app/session.ts";
-import { plural } from "../app/words.ts";
-import { openPublish } from "../publish/open.ts";
-import { readText } from "./check-text.ts";
-import { discardDraft, tableDraft } from "./draft.ts";
-import { Effect } from "./effect.tsx";
+import { Button } from "../../app/parts/button.tsx";
+import { Note } from "../../app/parts/sheet.tsx";
+import { fragmentOf } from "../../app/router.ts";
+import { knownTable, mayChange } from "../../app/session.ts";
+import { plural } from "../../app/words.ts";
+import { openPublish } from "../../publish/open.ts";
+import { readText } from "../check-text.ts";
+import { discardDraft, tableDraft } from "../draft.ts";
+import { Effect } from "../effect.tsx";
 
 /** On pages that show the table in force: a draft waits, and what it would change. */
 export function DraftNote() {

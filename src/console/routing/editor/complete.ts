@@ -1,6 +1,6 @@
-import { plainJson } from "../../routing/index.ts";
-import schema from "../../routing/routing-table.schema.json";
-import { parseJson } from "../../routing/schema/json-scanner.ts";
+import { plainJson } from "../../../routing/index.ts";
+import schema from "../../../routing/routing-table.schema.json";
+import { parseJson } from "../../../routing/schema/json-scanner.ts";
 
 /** Completions at a place of the table: by its JSON Schema, and names that the table itself has. */
 

@@ -1,8 +1,8 @@
-import { listOf } from "../../routing/schema/records.ts";
-import type { DeclaredEntity, DeclaredEntityId, DeclaredTable } from "../../routing/schema/table.ts";
-import type { DeclaredSource, DeclaredWithoutId } from "../../routing/schema/without-id.ts";
-import { plural } from "../app/words.ts";
-import { eitherOf } from "./condition-words.ts";
+import { listOf } from "../../../routing/schema/records.ts";
+import type { DeclaredEntity, DeclaredEntityId, DeclaredTable } from "../../../routing/schema/table.ts";
+import type { DeclaredSource, DeclaredWithoutId } from "../../../routing/schema/without-id.ts";
+import { plural } from "../../app/words.ts";
+import { eitherOf } from "../condition-words.ts";
 
 /** Entities and paths without an ID in words: one entry for each member of the schema, or this does not compile. */
 

@@ -1,19 +1,19 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { listOf } from "../../routing/schema/records.ts";
-import { Button } from "../app/parts/button.tsx";
-import { Field } from "../app/parts/fields.tsx";
-import { RegionChip } from "../app/parts/region.tsx";
-import { Empty, PageHead, Sheet, Skeleton } from "../app/parts/sheet.tsx";
-import { type Column, Table } from "../app/parts/table.tsx";
-import { fragmentOf, place } from "../app/router.ts";
-import { type KnownTable, knownTable, loadTable, mayChange } from "../app/session.ts";
-import { countText } from "../app/words.ts";
+import { listOf } from "../../../routing/schema/records.ts";
+import { Button } from "../../app/parts/button.tsx";
+import { Field } from "../../app/parts/fields.tsx";
+import { RegionChip } from "../../app/parts/region.tsx";
+import { Empty, PageHead, Sheet, Skeleton } from "../../app/parts/sheet.tsx";
+import { type Column, Table } from "../../app/parts/table.tsx";
+import { fragmentOf, place } from "../../app/router.ts";
+import { type KnownTable, knownTable, loadTable, mayChange } from "../../app/session.ts";
+import { countText } from "../../app/words.ts";
+import { type OpenForm, RoutingForm } from "../forms/routing-form.tsx";
+import { VIEWERS_MAY_NOT } from "../reasons.ts";
 import { DraftNote } from "./draft-note.tsx";
 import { alsoOf, idWords, pathsOf, sourcesOf } from "./entity-words.ts";
-import { type OpenForm, RoutingForm } from "./forms/routing-form.tsx";
-import { VIEWERS_MAY_NOT } from "./reasons.ts";
 import { rowsOf } from "./rows.ts";
-import "../style/routing.css";
+import "../../style/routing.css";
 
 /** Kinds of things that have IDs, and paths without one. */
 export default function EntitiesPage() {

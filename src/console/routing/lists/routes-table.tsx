@@ -1,16 +1,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { MetricsHistory, RouteRevisions } from "../../formats/console-api.ts";
-import { Button } from "../app/parts/button.tsx";
-import { Mark } from "../app/parts/state.tsx";
-import { type Column, type Row, Share, Table } from "../app/parts/table.tsx";
-import { fragmentOf } from "../app/router.ts";
-import { type KnownTable, mayChange } from "../app/session.ts";
-import { countText, dayText } from "../app/words.ts";
-import { shareText } from "../overview/plot/words.ts";
-import type { OpenForm } from "./forms/routing-form.tsx";
-import type { RouteWords } from "./route-words.ts";
+import type { MetricsHistory, RouteRevisions } from "../../../formats/console-api.ts";
+import { Button } from "../../app/parts/button.tsx";
+import { RegionChip } from "../../app/parts/region.tsx";
+import { Mark } from "../../app/parts/state.tsx";
+import { type Column, type Row, Share, Table } from "../../app/parts/table.tsx";
+import { fragmentOf } from "../../app/router.ts";
+import { type KnownTable, mayChange } from "../../app/session.ts";
+import { countText, dayText, plural } from "../../app/words.ts";
+import { shareText } from "../../overview/plot/words.ts";
+import type { Part } from "../condition-words.ts";
+import type { OpenForm } from "../forms/routing-form.tsx";
+import type { RouteWords, Towards } from "../route-words.ts";
 import type { RouteRow, Shares } from "./rows.ts";
-import { Goes, Words } from "./words-view.tsx";
 
 /** More are on further pages: each row is many nodes, and a table may have ten thousand. */
 const ROWS_MAX = 100;
@@ -123,14 +124,14 @@ const Takes = ({ words, known }: { words: RouteWords; known: KnownTable }) => (
 
 function smallOf({ pointer, region, entities }: RouteWords, { declared }: KnownTable): string {
   if (pointer === "/default") return region === undefined ? "the table has no default region" : "the default region";
-  if (pointer === "/sources")
-    return `${countText(Object.keys(declared.withoutId ?? {}).length)} paths, by what they say`;
+  if (pointer === "/sources") return plural(Object.keys(declared.withoutId ?? {}).length, "path");
   return entities.join(", ");
 }
 
 function ShareOf({ words, shares, history }: { words: RouteWords } & Pick<Context, "shares" | "history">) {
   const [count, total] = countOf(words, shares, history);
-  if (count === undefined) return <span class="soft">{total === undefined ? "not known" : "not counted alone"}</span>;
+  if (count === undefined)
+    return <span class="soft">{total === undefined ? "share not known" : "not counted alone"}</span>;
   if (!total) return <span class="soft">no requests</span>;
   const region = words.region === undefined ? {} : { region: words.region };
   return <Share of={count / total} text={shareText(count / total)} {...region} />;
@@ -149,7 +150,7 @@ function countOf(words: RouteWords, shares: Shares | undefined, history: Metrics
 }
 
 function Changed({ since }: { since: Since }) {
-  if (since === undefined) return <span class="soft">not known</span>;
+  if (since === undefined) return <span class="soft">change not known</span>;
   return (
     <>
       <a href={fragmentOf("history", { revision: String(since.revision) })}>revision {since.revision}</a>{" "}
@@ -192,3 +193,15 @@ function formOf({ number, pointer }: RouteWords): OpenForm | undefined {
   if (pointer === "/default") return { kind: "default" };
   return number === undefined ? undefined : { kind: "send", route: number - 1 };
 }
+
+const Words = ({ parts }: { parts: readonly Part[] }) => (
+  <>{parts.map(({ text, isStrong }, at) => (isStrong ? <b key={at}>{text}</b> : <span key={at}>{text}</span>))}</>
+);
+
+const Goes = ({ goes }: { goes: readonly Towards[] }) => (
+  <span class="goes">
+    {goes.map((each, at) =>
+      "region" in each ? <RegionChip key={at} name={each.region} isBoxed /> : <span key={at}>{each.text}</span>,
+    )}
+  </span>
+);

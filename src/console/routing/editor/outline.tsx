@@ -1,13 +1,13 @@
 import { useMemo, useState } from "preact/hooks";
-import { positionsOf } from "../../formats/console-positions.ts";
-import type { DeclaredTable } from "../../routing/schema/table.ts";
-import { Field } from "../app/parts/fields.tsx";
-import { countText } from "../app/words.ts";
+import { positionsOf } from "../../../formats/console-positions.ts";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
+import { Field } from "../../app/parts/fields.tsx";
+import { countText } from "../../app/words.ts";
 import { entryName, FOUND_MAX, found, type OutlinePart, outlineOf } from "./outline-parts.ts";
 
 interface Props {
   readonly text: string;
-  /** Of a text without fault. */
+  /** The table, if the text has no fault. */
   readonly table: DeclaredTable | undefined;
   readonly onJump: (pointer: string) => void;
 }
