@@ -36,7 +36,8 @@ interface Props {
 /** All entities that the table names, with who waits for whom. */
 export function MoveList({ known, chosen, onChoose }: Props) {
   const counts = countsOf(known.declared);
-  const [kind, setKind] = useState<Kind>(counts.moving === 0 && counts.moved > 0 ? "moved" : "moving");
+  const [picked, setKind] = useState<Kind>();
+  const kind = picked ?? (counts.moving === 0 && counts.moved > 0 ? "moved" : "moving");
   const [text, setText] = useState("");
   const [shown, setShown] = useState(SHOWN);
   const rows = useMemo(() => rowsOf(known.declared, kind), [known, kind]);
@@ -50,6 +51,7 @@ export function MoveList({ known, chosen, onChoose }: Props) {
   return (
     <section class="sheet" aria-label="Entities that move, moved or are gone">
       <header>
+        <h2 class="hidden">Single entities of the table</h2>
         <fieldset class="filters">
           <legend class="hidden">Show</legend>
           {KINDS.map((each) => (
