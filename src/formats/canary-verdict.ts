@@ -34,7 +34,7 @@ export interface VerdictCondition {
   readonly bound: number;
 }
 
-/** What is known of the canary beside its statuses. */
+/** Time and times of a canary, beside its statuses. */
 export interface CanaryTimes {
   /** Since the first request of the canary that was counted. */
   readonly seconds: number;

@@ -129,7 +129,7 @@ it("says years and odds in words", () => {
   expect([yearsLeft(Date.UTC(2036, 11, 1), NOW), yearsLeft(0, NOW), yearsLeft(undefined, NOW)]).toEqual([
     "10 years",
     "0 years",
-    "no end in sight",
+    "no end is known",
   ]);
   expect([oddsOf(0), oddsOf(1 / 114_000), oddsOf(0.25)]).toEqual(["no chance", "1 chance in 114,000", "25 %"]);
   expect(loadText({ idsPerSecond: 1_000, minters: 1, years: 10 })).toBe("1,000 IDs a second by 1 minter, for 10 years");

@@ -11,7 +11,7 @@ export const draft = signal<{ readonly text: string; readonly basedOn: number } 
 /** The note of a change that was not sent. */
 export const note = signal("");
 
-/** What was ticked of steps of moves, which can take hours: see `moves/ticks.ts`. */
+/** Boxes that are ticked at steps of moves, which can take hours: see `moves/ticks.ts`. */
 export const moveTicks = signal<Readonly<Record<string, readonly number[]>>>({});
 
 /** The box of the look-up. */

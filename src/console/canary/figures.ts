@@ -17,7 +17,7 @@ export interface ComparedRow {
   readonly inForce: string;
   readonly canary: string;
   readonly difference: string;
-  /** Of the shares; absent where there is no share. */
+  /** Between the shares; absent where there is no share. */
   readonly interval?: ShareDifference;
   readonly words: string;
   readonly isWorse: boolean;

@@ -67,20 +67,32 @@ export function RunningCanary({ status, canary, onChange }: Props) {
       <div class="pile">
         <Conditions {...{ figures, canary }} />
         {mayChange.value && <ShareSheet {...{ canary, table, figures, onChange }} isBad={verdict.mood === "bad"} />}
-        {table && knownTable.value && (
-          <Sheet
-            title={`What ${revision} changes`}
-            aside={<a href={fragmentOf("history", { revision: `${revision}` })}>In full</a>}
-            {...(figures?.record.note && { footer: `Its note says: ${figures.record.note}` })}
-          >
-            <Changes known={knownTable.value} table={table} />
-          </Sheet>
-        )}
+        <ChangesSheet {...{ revision, table, figures }} />
         {mayChange.value && draft !== undefined && (
           <StartCanary text={draft.text} running={canary} onChange={onChange} />
         )}
       </div>
     </div>
+  );
+}
+
+interface ChangesProps {
+  readonly revision: number;
+  readonly table: DeclaredTable | undefined;
+  readonly figures: CanaryFigures | undefined;
+}
+
+function ChangesSheet({ revision, table, figures }: ChangesProps) {
+  const known = knownTable.value;
+  if (table === undefined || known === undefined) return null;
+  return (
+    <Sheet
+      title={`What ${revision} changes`}
+      aside={<a href={fragmentOf("history", { revision: `${revision}` })}>In full</a>}
+      {...(figures?.record.note && { footer: `Its note says: ${figures.record.note}` })}
+    >
+      <Changes known={known} table={table} />
+    </Sheet>
   );
 }
 

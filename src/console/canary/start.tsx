@@ -22,19 +22,36 @@ interface Props {
   readonly onChange: (change: Change) => void;
 }
 
+/** Those who get it, as they are written. */
+interface Whom {
+  readonly kind: Kind;
+  readonly share: number;
+  readonly names: string;
+}
+
+const listOf = ({ names }: Whom): readonly string[] => names.split(/[\s,]+/).filter((name) => name !== "");
+
+/** `undefined` where no name is written. */
+function audienceOf(whom: Whom): Audience | undefined {
+  if (whom.kind === "share") return { share: whom.share };
+  const list = [...listOf(whom)];
+  if (list.length === 0) return undefined;
+  return whom.kind === "countries" ? { countries: list } : { entities: list };
+}
+
 /** The draft as a canary: for whom, then a look at the difference. */
 export function StartCanary({ text, running, onChange }: Props) {
   const known = knownTable.value;
-  const [kind, setKind] = useState<Kind>("share");
-  const [share, setShare] = useState(shareIn(place.value.query.get("share") ?? "") ?? running?.share ?? 5);
-  const [names, setNames] = useState("");
+  const [whom, setWhom] = useState<Whom>({
+    kind: "share",
+    share: shareIn(place.value.query.get("share") ?? "") ?? running?.share ?? 5,
+    names: "",
+  });
   if (known === undefined) return null;
   const table = tableIn(text);
-  const list = names.split(/[\s,]+/).filter((name) => name !== "");
-  const audience: Audience =
-    kind === "share" ? { share } : kind === "countries" ? { countries: list } : { entities: list };
+  const audience = audienceOf(whom);
   const start = () => {
-    if (table === undefined) return;
+    if (table === undefined || audience === undefined) return;
     const change = started({ text, table, audience, known, running });
     onChange({
       ...change,
@@ -45,12 +62,9 @@ export function StartCanary({ text, running, onChange }: Props) {
       },
     });
   };
+  const noName = `Name ${whom.kind === "countries" ? "a country" : "an entity"} first.`;
   const because =
-    table === undefined
-      ? "The draft has faults; correct them first."
-      : kind !== "share" && list.length === 0
-        ? `Name ${kind === "countries" ? "a country" : "an entity"} first.`
-        : undefined;
+    table === undefined ? "The draft has faults; correct them first." : audience === undefined ? noName : undefined;
   return (
     <Sheet
       title={running === null ? "Your draft as a canary" : "Replace it by your draft"}
@@ -58,42 +72,44 @@ export function StartCanary({ text, running, onChange }: Props) {
       isIn
       footer={
         <>
-          <span>For {kind === "share" || list.length > 0 ? audienceInWords(audience) : "whom?"}</span>
+          <span>For {audience === undefined ? "whom?" : audienceInWords(audience)}</span>
           <Button kind="main" disabledBecause={because} onClick={start}>
             Look at the difference
           </Button>
         </>
       }
     >
-      <div class="pile small">
-        <Segments
-          label="For"
-          value={kind}
-          options={[
-            ["share", "A share"],
-            ["countries", "Countries"],
-            ["entities", "Entities"],
-          ]}
-          onChange={setKind}
-        />
-        {kind === "share" ? (
-          <>
-            <Shares value={share} verb="Take" onChoose={setShare} />
-            <p class="soft small-text">Chosen by a hash of the ID: who is in, stays in when the share grows.</p>
-          </>
-        ) : (
-          <Field
-            label={kind === "countries" ? "Country codes" : "Entities"}
-            hint={
-              kind === "countries"
-                ? "Such as KZ, UZ. They may differ from other IDs anyway: the verdict cannot tell that."
-                : "Such as order, ride. They may differ from other IDs anyway: the verdict cannot tell that."
-            }
-            value={names}
-            onInput={setNames}
-          />
-        )}
-      </div>
+      <ForWhom whom={whom} onChange={setWhom} />
     </Sheet>
   );
 }
+
+const MAY_DIFFER = "They may differ from other IDs anyway: the verdict cannot tell that.";
+
+const ForWhom = ({ whom, onChange }: { whom: Whom; onChange: (whom: Whom) => void }) => (
+  <div class="pile small">
+    <Segments
+      label="For"
+      value={whom.kind}
+      options={[
+        ["share", "A share"],
+        ["countries", "Countries"],
+        ["entities", "Entities"],
+      ]}
+      onChange={(kind) => onChange({ ...whom, kind })}
+    />
+    {whom.kind === "share" ? (
+      <>
+        <Shares value={whom.share} verb="Take" onChoose={(share) => onChange({ ...whom, share })} />
+        <p class="soft small-text">Chosen by a hash of the ID: who is in, stays in when the share grows.</p>
+      </>
+    ) : (
+      <Field
+        label={whom.kind === "countries" ? "Country codes" : "Entities"}
+        hint={`Such as ${whom.kind === "countries" ? "KZ, UZ" : "order, ride"}. ${MAY_DIFFER}`}
+        value={whom.names}
+        onInput={(names) => onChange({ ...whom, names })}
+      />
+    )}
+  </div>
+);

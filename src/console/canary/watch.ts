@@ -4,7 +4,7 @@ import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { Status, TableRevision } from "../../formats/table-api.ts";
 import { call, type Problem } from "../app/api.ts";
 
-/** What the page asks for while it is open. */
+/** The page asks for these while it is open. */
 
 const STATUS_MS = 3_000;
 /** As often as isolates report. */
@@ -51,7 +51,7 @@ export const useStatus = (): Watched<Status> =>
   );
 
 export interface CanaryFigures {
-  /** Who started it, when and why. */
+  /** Its author, time and note. */
   readonly record: TableRevision;
   /** Since it began, of the last hour at most. */
   readonly history: MetricsHistory;

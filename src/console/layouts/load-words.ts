@@ -29,7 +29,7 @@ export const yearOf = (ms: number | undefined): string => {
 
 /** `8,863 years`. */
 export const yearsLeft = (endMs: number | undefined, nowMs: number): string =>
-  endMs === undefined ? "no end in sight" : plural(Math.max(0, Math.floor((endMs - nowMs) / YEAR_MS)), "year");
+  endMs === undefined ? "no end is known" : plural(Math.max(0, Math.floor((endMs - nowMs) / YEAR_MS)), "year");
 
 export const durationOf = (seconds: number): string => {
   const years = (seconds * 1000) / YEAR_MS;

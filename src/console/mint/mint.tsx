@@ -11,9 +11,8 @@ import { type KnownTable, knownTable, reader } from "../app/session.ts";
 import { countryName, plural } from "../app/words.ts";
 import { type Destination, destinationOf } from "./destination.ts";
 import { type Minted, MintedIds } from "./minted.tsx";
+import { bodyOf, COUNT_MAX, fieldName, type Order, orderOf, type Written } from "./order.ts";
 import "../style/ids.css";
-
-const COUNT_MAX = 1000;
 
 /** IDs from the gateway, and before that where they would go. They route from the first request on. */
 export default function Mint() {
@@ -32,69 +31,31 @@ export default function Mint() {
   );
 }
 
-/** Fields that the form has in words of its own, or that the gateway fills in. */
-const NOT_ASKED = ["country", "service", "group", "primaryKey", "machine", "process"];
-
-const NAMES: Readonly<Record<string, string>> = { shardKey: "Shard key" };
-
-const asNumber = (text: string): number | bigint => {
-  const number = BigInt(text);
-  return number > Number.MAX_SAFE_INTEGER ? number : Number(number);
-};
-
-const isNumber = (text: string): boolean => /^\d{1,20}$/.test(text.trim());
-
-function MintForm({ known: { declared, revision } }: { known: KnownTable }) {
-  const entities = Object.entries(declared.entities ?? {}).flatMap(([name, { ids }]) => (ids.length > 0 ? [name] : []));
-  const [picked, setEntity] = useState(place.value.query.get("entity") ?? "");
-  const entity = entities.includes(picked) ? picked : (entities[0] ?? "");
-  const [country, setCountry] = useState(place.value.query.get("country") ?? "");
-  const [keys, setKeys] = useState<Readonly<Record<string, string>>>({});
-  const [count, setCount] = useState("5");
+function MintForm({ known }: { known: KnownTable }) {
+  const [written, setWritten] = useState<Written>({
+    entity: place.value.query.get("entity") ?? "",
+    layout: "",
+    country: place.value.query.get("country") ?? "",
+    keys: {},
+    count: "5",
+  });
   const [minted, setMinted] = useState<Minted>();
   const [problem, setProblem] = useState<Problem>();
   const [isBusy, setBusy] = useState(false);
-  const layouts = declared.entities?.[entity]?.ids.map(({ layout }) => layout) ?? [];
-  const [chosen, setLayout] = useState("");
-  const layoutName = layouts.includes(chosen) ? chosen : (layouts[0] ?? "");
-  const layout = reader.value.layout(layoutName);
-  if (layout === undefined) {
-    return (
-      <Note kind="know" title="The table has no entity with IDs">
-        Keys of a directory are claimed, not minted.
-      </Note>
-    );
+  const { declared, revision } = known;
+  const order = orderOf(declared, reader.value, written);
+  if (order === undefined) {
+    return <NoIds />;
   }
-  const needsCountry = layout.field("country") !== undefined;
-  const asked = layout.fields.flatMap(({ name, role }) =>
-    (role === "key" || role === "node") && !NOT_ASKED.includes(name) ? [name] : [],
-  );
-  const given = Object.fromEntries(
-    asked.flatMap((name) => (isNumber(keys[name] ?? "") ? [[name, asNumber((keys[name] ?? "").trim())]] : [])),
-  );
-  const number = Number(count);
-  const missing = [
-    ...(needsCountry && country === "" ? ["a country"] : []),
-    ...asked.flatMap((name) => (Object.hasOwn(given, name) ? [] : [NAMES[name]?.toLowerCase() ?? name])),
-    ...(Number.isInteger(number) && number >= 1 && number <= COUNT_MAX ? [] : [`how many, up to ${COUNT_MAX}`]),
-  ];
+  const { missing, country } = order;
   const mint = async () => {
     setBusy(true);
-    const answer = await call<Minted>("/mint", {
-      method: "POST",
-      body: bodyOf({
-        entity,
-        count: number,
-        country: needsCountry ? country : "",
-        given,
-        ...(layouts.length > 1 && { layout: layoutName }),
-      }),
-    });
+    const answer = await call<Minted>("/mint", { method: "POST", body: bodyOf(order) });
     setBusy(false);
     setProblem(answer.ok ? undefined : answer.problem);
-    if (answer.ok) setMinted({ ...answer.value, at: Date.now(), ...(needsCountry && { country }) });
+    if (answer.ok) setMinted({ ...answer.value, at: Date.now(), ...(country !== undefined && { country }) });
   };
-  const because = missing.length === 0 ? undefined : `Choose ${missing.join(", ")}.`;
+  const isReady = missing.length === 0 && !isBusy;
   return (
     <div class="two">
       <div class="pile">
@@ -103,93 +64,100 @@ function MintForm({ known: { declared, revision } }: { known: KnownTable }) {
           aria-label="New IDs"
           onSubmit={(event) => {
             event.preventDefault();
-            if (because === undefined && !isBusy) void mint();
+            if (isReady) void mint();
           }}
         >
           <div class="in">
-            <div class="fields">
-              <Choice
-                label="Entity"
-                value={entity}
-                options={entities.map((name) => [name, name])}
-                onChange={setEntity}
-              />
-              {layouts.length > 1 && (
-                <Choice
-                  label="Layout"
-                  value={layoutName}
-                  options={layouts.map((name) => [name, name])}
-                  onChange={setLayout}
-                />
-              )}
-              {needsCountry && (
-                <Choice label="Country" value={country} options={countryOptions(declared)} onChange={setCountry} />
-              )}
-              {asked.map((name) => (
-                <Field
-                  key={name}
-                  label={NAMES[name] ?? name}
-                  type="number"
-                  min={0}
-                  value={keys[name] ?? ""}
-                  onInput={(text) => setKeys({ ...keys, [name]: text })}
-                />
-              ))}
-              <Field label="How many" type="number" min={1} max={COUNT_MAX} value={count} onInput={setCount} />
-            </div>
+            <OrderFields order={order} declared={declared} written={written} onChange={setWritten} />
           </div>
           <footer>
             <span class="row">
-              {because === undefined ? (
-                <Going {...{ declared, entity, layout, fields: given }} country={needsCountry ? country : undefined} />
-              ) : (
-                because
-              )}
+              {missing.length > 0 ? `Choose ${missing.join(", ")}.` : <Going declared={declared} {...order} />}
             </span>
-            <Button kind="main" icon="plus" isSubmit isBusy={because !== undefined || isBusy}>
-              {because === undefined ? `Mint ${plural(number, "ID")}` : "Mint"}
+            <Button kind="main" icon="plus" isSubmit isBusy={!isReady}>
+              {missing.length === 0 ? `Mint ${plural(order.count, "ID")}` : "Mint"}
             </Button>
           </footer>
         </form>
         {problem && <ProblemNote problem={problem} />}
         {minted && <MintedIds minted={minted} />}
       </div>
-      <div class="pile">
-        {needsCountry && <ByCountry {...{ declared, entity, layout, fields: given, revision }} />}
-        <Note kind="know" title="In a program">
-          <code>POST /mint</code> with a token of the scope mint, or the library without a request.
-        </Note>
-      </div>
+      <Aside declared={declared} revision={revision} order={order} />
     </div>
   );
 }
+
+const NoIds = () => (
+  <Note kind="know" title="The table has no entity with IDs">
+    Keys of a directory are claimed, not minted.
+  </Note>
+);
+
+const Aside = ({ declared, revision, order }: { declared: DeclaredTable; revision: number; order: Order }) => (
+  <div class="pile">
+    {order.needsCountry && <ByCountry declared={declared} revision={revision} {...order} />}
+    <Note kind="know" title="In a program">
+      <code>POST /mint</code> with a token of the scope mint, or the library without a request.
+    </Note>
+  </div>
+);
+
+interface FieldsProps {
+  readonly order: Order;
+  readonly declared: DeclaredTable;
+  readonly written: Written;
+  readonly onChange: (written: Written) => void;
+}
+
+const OrderFields = ({ order, declared, written, onChange }: FieldsProps) => (
+  <div class="fields">
+    <Choice
+      label="Entity"
+      value={order.entity}
+      options={order.entities.map((name) => [name, name])}
+      onChange={(entity) => onChange({ ...written, entity })}
+    />
+    {order.layouts.length > 1 && (
+      <Choice
+        label="Layout"
+        value={order.layout.name}
+        options={order.layouts.map((name) => [name, name])}
+        onChange={(layout) => onChange({ ...written, layout })}
+      />
+    )}
+    {order.needsCountry && (
+      <Choice
+        label="Country"
+        value={written.country}
+        options={countryOptions(declared)}
+        onChange={(country) => onChange({ ...written, country })}
+      />
+    )}
+    {order.asked.map((name) => (
+      <Field
+        key={name}
+        label={fieldName(name)}
+        type="number"
+        min={0}
+        value={written.keys[name] ?? ""}
+        onInput={(text) => onChange({ ...written, keys: { ...written.keys, [name]: text } })}
+      />
+    ))}
+    <Field
+      label="How many"
+      type="number"
+      min={1}
+      max={COUNT_MAX}
+      value={written.count}
+      onInput={(count) => onChange({ ...written, count })}
+    />
+  </div>
+);
 
 const countryOptions = ({ countries }: DeclaredTable): readonly (readonly [string, string])[] => [
   ["", "Choose one"],
   ...Object.keys(countries ?? {}).map((code) => [code, countryName(code)] as const),
 ];
-
-interface Order {
-  readonly entity: string;
-  readonly count: number;
-  readonly country: string;
-  readonly layout?: string;
-  readonly given: Readonly<Record<string, number | bigint>>;
-}
-
-/** Numbers above 53 bits go as text. */
-function bodyOf({ entity, count, country, layout, given }: Order): object {
-  const { shardKey, ...fields } = given;
-  const texts = Object.entries(fields).map(([name, value]) => [name, typeof value === "bigint" ? `${value}` : value]);
-  return {
-    entity,
-    count,
-    ...(layout !== undefined && { layout }),
-    ...(country !== "" && { country }),
-    ...(shardKey !== undefined && { shardKey }),
-    ...(texts.length > 0 && { fields: Object.fromEntries(texts) }),
-  };
-}
 
 interface GoingProps {
   readonly declared: DeclaredTable;
@@ -200,7 +168,8 @@ interface GoingProps {
 }
 
 /** Where they would go, before there are any. */
-function Going({ declared, ...wanted }: GoingProps) {
+function Going({ declared, entity, layout, country, fields }: GoingProps) {
+  const wanted = { entity, layout, country, fields };
   const to = useMemo(
     () => destinationOf(reader.value, declared, wanted, Date.now()),
     [
@@ -235,8 +204,7 @@ function By({ to: { rule, isForAll } }: { to: Destination }) {
 }
 
 /** All countries of the table by the region of their new IDs. */
-function ByCountry({ revision, ...wanted }: GoingProps & { revision: number }) {
-  const { declared, entity, layout, fields } = wanted;
+function ByCountry({ revision, declared, entity, layout, fields }: GoingProps & { revision: number }) {
   const groups = useMemo(() => {
     const found = Object.keys(declared.countries ?? {}).map((country) => {
       const to = destinationOf(reader.value, declared, { entity, layout, country, fields }, Date.now());

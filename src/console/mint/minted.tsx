@@ -9,9 +9,9 @@ import { clockText, countryName, countText, plural } from "../app/words.ts";
 export interface Minted {
   readonly entity: string;
   readonly layout: string;
-  /** Of all, where it is one. */
+  /** Where all go, if it is one. */
   readonly region?: string;
-  /** Of each, in the order of the IDs. */
+  /** One for each ID, in their order. */
   readonly regions?: readonly string[];
   readonly ids: readonly string[];
   readonly at: number;

@@ -50,52 +50,20 @@ export function MoveList({ known, chosen, onChoose }: Props) {
   );
   return (
     <section class="sheet" aria-label="Entities that move, moved or are gone">
-      <header>
-        <h2 class="hidden">Single entities of the table</h2>
-        <fieldset class="filters">
-          <legend class="hidden">Show</legend>
-          {KINDS.map((each) => (
-            <button
-              key={each}
-              type="button"
-              class="filter"
-              aria-pressed={each === kind}
-              onClick={() => {
-                setKind(each);
-                setShown(SHOWN);
-              }}
-            >
-              {TITLES[each]} <b>{countText(counts[each])}</b>
-            </button>
-          ))}
-        </fieldset>
-        <input
-          class="input auto"
-          type="search"
-          aria-label="Find an ID in this list"
-          placeholder="Find an ID"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </header>
+      <ListHead
+        counts={counts}
+        kind={kind}
+        onKind={(next) => {
+          setKind(next);
+          setShown(SHOWN);
+        }}
+        text={text}
+        onText={setText}
+      />
       {part.length === 0 ? (
-        <Empty icon="moves" title={rows.length === 0 ? NONE[kind] : "No ID of this list has that text."}>
-          {rows.length === 0
-            ? "To move one, paste its ID at “Move an entity”, or look it up and choose “Move this”."
-            : "Other kinds have lists of their own above."}
-        </Empty>
+        <NoRows kind={kind} isEmpty={rows.length === 0} />
       ) : (
-        <Table
-          label={TITLES[kind]}
-          class="moves rows"
-          columns={[
-            { name: "Entity", class: "c-ent" },
-            { name: "From, to", class: "c-way", isPlain: true },
-            { name: "Step", class: "wide c-step", isPlain: true },
-            { name: "Since", class: "c-age", isPlain: true },
-          ]}
-          rows={part.map((row) => rowOf(row, since.get(row.id), row.id === chosen, onChoose))}
-        />
+        <Rows {...{ kind, part, since, chosen, onChoose }} />
       )}
       {found.length > part.length && (
         <footer>
@@ -110,6 +78,64 @@ export function MoveList({ known, chosen, onChoose }: Props) {
     </section>
   );
 }
+
+const NoRows = ({ kind, isEmpty }: { kind: Kind; isEmpty: boolean }) => (
+  <Empty icon="moves" title={isEmpty ? NONE[kind] : "No ID of this list has that text."}>
+    {isEmpty
+      ? "To move one, paste its ID at “Move an entity”, or look it up and choose “Move this”."
+      : "Other kinds have lists of their own above."}
+  </Empty>
+);
+
+interface RowsProps extends Omit<Props, "known"> {
+  readonly kind: Kind;
+  readonly part: readonly MoveRow[];
+  readonly since: ReadonlyMap<string, Since>;
+}
+
+const Rows = ({ kind, part, since, chosen, onChoose }: RowsProps) => (
+  <Table
+    label={TITLES[kind]}
+    class="moves rows"
+    columns={[
+      { name: "Entity", class: "c-ent" },
+      { name: "From, to", class: "c-way", isPlain: true },
+      { name: "Step", class: "wide c-step", isPlain: true },
+      { name: "Since", class: "c-age", isPlain: true },
+    ]}
+    rows={part.map((row) => rowOf(row, since.get(row.id), row.id === chosen, onChoose))}
+  />
+);
+
+interface HeadProps {
+  readonly counts: Readonly<Record<Kind, number>>;
+  readonly kind: Kind;
+  readonly onKind: (kind: Kind) => void;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+}
+
+const ListHead = ({ counts, kind, onKind, text, onText }: HeadProps) => (
+  <header>
+    <h2 class="hidden">Single entities of the table</h2>
+    <fieldset class="filters">
+      <legend class="hidden">Show</legend>
+      {KINDS.map((each) => (
+        <button key={each} type="button" class="filter" aria-pressed={each === kind} onClick={() => onKind(each)}>
+          {TITLES[each]} <b>{countText(counts[each])}</b>
+        </button>
+      ))}
+    </fieldset>
+    <input
+      class="input auto"
+      type="search"
+      aria-label="Find an ID in this list"
+      placeholder="Find an ID"
+      value={text}
+      onInput={(event) => onText(event.currentTarget.value)}
+    />
+  </header>
+);
 
 function rowOf(row: MoveRow, since: Since | undefined, isSelected: boolean, onChoose: (id: string) => void) {
   const { id, at } = row;

@@ -45,7 +45,7 @@ export function foundIn(rows: readonly MoveRow[], text: string, forms: readonly 
   return rows.filter(({ id }) => all.has(id) || id.toLowerCase().includes(wanted));
 }
 
-/** Who waits for whom. `ticked`: what was done at this step, by its place. */
+/** Names those who wait, and for whom. `ticked`: the places of what was done at this step. */
 export function waitsFor({ id, at }: MoveRow, ticked: ReadonlySet<number>): string {
   if (at.state === "started") return `No one waits: ${at.from} is copied to ${at.to}`;
   const todo = stagesOf(id, at).find(({ state }) => state === at.state)?.todo ?? [];

@@ -1,6 +1,6 @@
 import type { EntityLocation } from "../../routing/moves/steps.ts";
 
-/** What was ticked at a step, by the ID and its epoch: each step begins with none. */
+/** Boxes that are ticked at a step, by the ID and its epoch: each step begins with none. */
 export type MoveTicks = Readonly<Record<string, readonly number[]>>;
 
 const nameOf = (key: string, at: EntityLocation): string => `${key} ${"epoch" in at ? at.epoch : ""} ${at.state}`;

@@ -13,14 +13,11 @@ const ANY =
 const STATE = "a hash with its state in local variables: a function for a round would keep it in memory";
 
 export const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "src/console/changes/canary.tsx StartCanary": VIEW,
   "src/console/layouts/declare.tsx DeclareLayout": VIEW,
-  "src/console/layouts/mint.tsx Mint": VIEW,
   "src/console/lookup/look-up.tsx PasteBox": VIEW,
   "src/console/lookup/many.tsx ManyIds": VIEW,
   "src/console/lookup/reading-view.tsx ReadingView": VIEW,
   "src/console/lookup/reading-view.tsx Destination": VIEW,
-  "src/console/moves/moves.tsx OneMove": VIEW,
   "src/console/table/change.tsx ConfirmChange": VIEW,
   "src/export/envoy.ts listener": TEXT,
   "src/export/envoy.ts cluster": TEXT,
