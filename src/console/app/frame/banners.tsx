@@ -20,6 +20,7 @@ export function Banners({ onSignIn }: { onSignIn: (() => void) | undefined }) {
         <div class="banner">
           <Note
             kind="first"
+            isTop
             title="Your session has ended"
             isAlert
             aside={
@@ -35,6 +36,7 @@ export function Banners({ onSignIn }: { onSignIn: (() => void) | undefined }) {
       {namesProblem.value && session.value && isReachable.value && !hasExpired.value && (
         <div class="banner">
           <ProblemNote
+            isTop
             problem={namesProblem.value}
             still="IDs are read by the built-in layouts until then."
             onRetry={() => void loadTable()}

@@ -4,7 +4,7 @@ import { isReachable } from "../api.ts";
 import { mayOpen, type Page } from "../pages.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty, Note, PageHead, Sheet, Skeleton } from "../parts/sheet.tsx";
-import { fragmentOf } from "../router.ts";
+import { fragmentOf, isNowhere } from "../router.ts";
 import { type Session, session } from "../session.ts";
 
 /** The page that is open, or why there is none. */
@@ -12,7 +12,7 @@ export function Body({ page }: { page: Page }) {
   const own = session.value;
   if (own && !mayOpen(page)) return <NotAllowed page={page} own={own} />;
   // Signed out the sign-in page is in its place: here it is not known yet.
-  if (!mayOpen(page)) return <Loading title={page.title} />;
+  if (!mayOpen(page) || (own === undefined && isNowhere.value)) return <Loading title={page.title} />;
   return (
     <Boundary key={page.name} title={page.title}>
       <Later page={page} />
@@ -64,6 +64,7 @@ export class Boundary extends Component<
     return (
       <Note
         kind="bad"
+        isTop
         isAlert
         title={`${this.props.title} cannot be shown`}
         aside={
@@ -105,6 +106,7 @@ function Later({ page }: { page: Page }) {
       <PageHead title={page.title} />
       <Note
         kind="bad"
+        isTop
         isAlert
         title="This page could not be loaded"
         actions={

@@ -7,7 +7,7 @@ import { Field } from "../parts/fields.tsx";
 import { Icon, Mark } from "../parts/icons.tsx";
 import { Shape } from "../parts/region.tsx";
 import { Note, ProblemNote } from "../parts/sheet.tsx";
-import { fragmentOf } from "../router.ts";
+import { fragmentOf, goTo } from "../router.ts";
 import { enter, loadSession, type Session, session, signIn } from "../session.ts";
 import { isSigningIn } from "../windows.ts";
 import { EnvironmentTag } from "./top.tsx";
@@ -114,6 +114,8 @@ export function Gate() {
             href={fragmentOf("look-up")}
             onClick={() => {
               isSigningIn.value = false;
+              // A page may have written this address before: then a link to it changes nothing.
+              goTo("look-up");
             }}
           >
             <Icon name="look-up" />

@@ -59,15 +59,18 @@ interface NoteProps {
   readonly aside?: ComponentChildren;
   /** It is said at once. */
   readonly isAlert?: boolean;
+  /** It stands on the page itself, in no sheet: its title is one of the second level. */
+  readonly isTop?: boolean;
 }
 
-export function Note({ kind, title, children, actions, aside, isAlert }: NoteProps) {
+export function Note({ kind, title, children, actions, aside, isAlert, isTop }: NoteProps) {
   const [mood, icon] = NOTES[kind];
+  const Title = isTop ? "h2" : "h3";
   return (
     <div class={`note ${mood}`} role={isAlert ? "alert" : undefined}>
       <Icon name={icon} />
       <div>
-        <h3>{title}</h3>
+        <Title>{title}</Title>
         {children && <p>{children}</p>}
       </div>
       {aside}
@@ -77,9 +80,10 @@ export function Note({ kind, title, children, actions, aside, isAlert }: NotePro
 }
 
 /** A problem in the gateway's words. `still`: the things that hold all the same. */
-export const ProblemNote = (props: { problem: Problem; still?: string; onRetry?: () => void }) => (
+export const ProblemNote = (props: { problem: Problem; still?: string; onRetry?: () => void; isTop?: boolean }) => (
   <Note
     kind="bad"
+    {...(props.isTop && { isTop: true })}
     isAlert
     title={props.problem.title}
     aside={
