@@ -20,7 +20,7 @@ const TRAFFIC_MS = 10_000;
 
 const SPANS: readonly HistorySpan[] = ["hour", "day", "month"];
 
-/** Of the outcomes that `problems` of the history names. */
+/** Whether the history may name it in `problems`. */
 const isProblem = (slug: string): boolean => Object.hasOwn(CATALOGUE, slug) || slug === "client-left";
 
 const STREAM = { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } };

@@ -34,7 +34,7 @@ const RECENT_SECONDS = 60;
 
 export type HistoryRow = Readonly<{ span: string; at: number; step: string }>;
 
-/** Of the object that keeps a history. `reports`: all that it was sent, as stored with the history. */
+/** Facts of the object that keeps a history. `reports`: how many it was sent, as stored with the history. */
 interface Known {
   readonly nowMs: number;
   readonly sinceMs: number;

@@ -116,10 +116,6 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     if (clock.nowMs() >= busyUntilMs) await sendAlone(to, clock.nowMs());
   };
 
-  /** Of what is stored, with all that this isolate knows. */
-  const ask = async <Value>(question: (to: MetricsStore) => Promise<Value>): Promise<Value | undefined> =>
-    store !== undefined && (await send(store)) ? question(store).catch(failed) : undefined;
-
   return {
     originHealth: health,
     counters: { count: (name, ...labels) => cells.count(`${name}_total`, ...labels) },
@@ -151,17 +147,21 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
       return snapshotOf({ ...context, source: totals ? "all" : "isolate", totals });
     },
 
-    async history(span, from) {
-      const read = await ask((to) => to.history(span, from));
-      return read ?? (await historyModule.load()).noHistory(span);
-    },
-
-    async problem(slug) {
-      const read = await ask((to) => to.problem(slug));
-      return read ?? { source: "none", slug, keptSeconds: 0, samples: [] };
-    },
+    ...storedFigures(async (read) =>
+      store !== undefined && (await send(store)) ? read(store).catch(failed) : undefined,
+    ),
   };
 }
+
+/** `ask`: reads the store, with all that this isolate has counted; `undefined` if it cannot be read. */
+const storedFigures = (
+  ask: <Value>(read: (from: MetricsStore) => Promise<Value>) => Promise<Value | undefined>,
+): Pick<Metrics, "history" | "problem"> => ({
+  history: async (span, from) =>
+    (await ask((store) => store.history(span, from))) ?? (await historyModule.load()).noHistory(span),
+  problem: async (slug) =>
+    (await ask((store) => store.problem(slug))) ?? { source: "none", slug, keptSeconds: 0, samples: [] },
+});
 
 /** Sends what was counted since. A report that failed is sent before it, as it was and by its number. */
 function numberedReports({ entropy }: Pick<MetricsOptions, "entropy">, drain: () => MetricsReport) {

@@ -7,7 +7,7 @@ import { TrafficReports } from "../../../src/edge/metrics/object.ts";
 import { durableMetrics } from "../../../src/edge/metrics/store.ts";
 import type { Rule } from "../../../src/routing/table.ts";
 
-/** What the object keeps beside its sums: over restarts, and of reports of former and later versions. */
+/** The object keeps figures beside its sums: over restarts, and from reports of former and later versions. */
 
 const { TRAFFIC } = env as Env;
 const store = durableMetrics(TRAFFIC);

@@ -7,7 +7,7 @@ import { edgeArgs, nodeArgs, ORDER, serve, startOrigin, writeTable } from "../ma
 import { PEER_KEYS } from "../mesh/mesh.ts";
 import { startStack } from "../stack.ts";
 
-/** What a monitoring system sees beside one gateway: a second one of its mesh, and a small cluster. */
+/** Targets of a monitoring system beside one gateway: a second one of its mesh, and a small cluster. */
 
 const stopped = async ({ server }: Awaited<ReturnType<typeof startOrigin>>) => {
   server.closeAllConnections();
