@@ -9,11 +9,15 @@ export const trouble = signal<Trouble>({ worst: undefined, words: "" });
 
 const AGAIN_MS = 10_000;
 
-let knownAtMs = 0;
+let toldAtMs = 0;
 
-/** By a page that knows it sooner. */
+/** By a page that knows it sooner: while it does, nothing else asks. */
 export function setTrouble(now: Trouble): void {
-  knownAtMs = Date.now();
+  toldAtMs = Date.now();
+  change(now);
+}
+
+function change(now: Trouble): void {
   const { worst, words } = trouble.peek();
   if (worst !== now.worst || words !== now.words) trouble.value = now;
 }
@@ -23,7 +27,7 @@ export function watchTrouble(): void {
     if (!session.value || hasExpired.value) return undefined;
     void ask();
     const timer = setInterval(() => {
-      if (Date.now() - knownAtMs >= AGAIN_MS) void ask();
+      if (Date.now() - toldAtMs > AGAIN_MS) void ask();
     }, AGAIN_MS);
     return () => clearInterval(timer);
   });
@@ -31,5 +35,5 @@ export function watchTrouble(): void {
 
 async function ask(): Promise<void> {
   const answer = await call<{ readonly regions: Readonly<Record<string, RegionHealth>> }>("/-/regions");
-  if (answer.ok) setTrouble(troubleOf(incidentsOf({ regions: answer.value.regions })));
+  if (answer.ok) change(troubleOf(incidentsOf({ regions: answer.value.regions })));
 }
