@@ -3,7 +3,8 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { Icon } from "../app/parts/icons.tsx";
 import { RegionChip, regionClass } from "../app/parts/region.tsx";
 import { Note } from "../app/parts/sheet.tsx";
-import { countText, percentText, plural } from "../app/words.ts";
+import { countText, plural } from "../app/words.ts";
+import { rateText as rateOf, shareText } from "../overview/plot/words.ts";
 import { type ChangesInWords, changesInWords, type EntityWay, type PartLine, type Way } from "./diff-words.ts";
 import { type Effect, effectOf, type Overload, type RegionShare, type WayShare } from "./requests/effect.ts";
 import { useFigures } from "./requests/figures.ts";
@@ -11,18 +12,23 @@ import { FromTo, Said } from "./words/said.tsx";
 import "../style/publish.css";
 
 const WAYS_MAX = 100;
+const NAMES = ["now", "after"] as const;
+const UNCOUNTED = "How many requests these are is not known: none were counted in the last hour.";
 
 interface Props {
   readonly changes: ChangesInWords;
   /** `undefined`: nothing was counted. */
   readonly effect: Effect | undefined;
-  /** Requests are those of the table that decided them; absent where they are of no use. */
   readonly isBoxed?: boolean;
+  /** Shares without rates: of a revision that is in force no more. */
+  readonly isPast?: boolean;
+  /** Why nothing is counted. */
+  readonly uncounted?: string;
   readonly names?: readonly [before: string, after: string];
 }
 
 /** A change in words, with its requests. */
-export function ChangesView({ changes, effect, isBoxed, names = ["now", "after"] }: Props) {
+export function ChangesView({ changes, effect, isBoxed, isPast, uncounted = UNCOUNTED, names = NAMES }: Props) {
   if (changes.isEmpty) return <p class="soft">The two say the same, and treat every ID alike.</p>;
   const { ways, entities, parts, warnings } = changes;
   return (
@@ -34,7 +40,7 @@ export function ChangesView({ changes, effect, isBoxed, names = ["now", "after"]
       ))}
       <ul class={isBoxed ? "diff boxed" : "diff"}>
         {ways.slice(0, WAYS_MAX).map((way, at) => (
-          <WayLine key={at} way={way} share={effect?.ways[at]} />
+          <WayLine key={at} way={way} share={effect?.ways[at]} isPast={isPast === true} />
         ))}
         {ways.length > WAYS_MAX && (
           <li>{plural(ways.length - WAYS_MAX, "more way", "more ways")} of IDs are not listed.</li>
@@ -53,16 +59,12 @@ export function ChangesView({ changes, effect, isBoxed, names = ["now", "after"]
         ))}
       </ul>
       {ways.length > 0 && effect && <Shares effect={effect} names={names} />}
-      {ways.length > 0 && effect === undefined && (
-        <p class="soft small-text uncounted">
-          How many requests these are is not known: none were counted in the last hour.
-        </p>
-      )}
+      {ways.length > 0 && effect === undefined && <p class="soft small-text uncounted">{uncounted}</p>}
     </>
   );
 }
 
-function WayLine({ way, share }: { way: Way; share: WayShare | undefined }) {
+function WayLine({ way, share, isPast }: { way: Way; share: WayShare | undefined; isPast: boolean }) {
   const isRemoved = typeof way.before === "number" && way.after === undefined;
   return (
     <li>
@@ -89,11 +91,11 @@ function WayLine({ way, share }: { way: Way; share: WayShare | undefined }) {
         <div class="num">
           <b>
             {share.isBound && "at most "}
-            {rateText(share.perSecond)}
+            {isPast ? shareText(share.share) : rateText(share.perSecond)}
           </b>
           <small>
-            {share.isBound && "at most "}
-            {percentText(share.share)} of all
+            {!isPast && share.isBound && "at most "}
+            {!isPast && shareText(share.share)} of all{isPast && " requests"}
           </small>
         </div>
       ) : (
@@ -143,7 +145,7 @@ const PartOf = ({ line: { how, words, detail } }: { line: PartLine }) => (
 /** `907 requests / s`; slow ones by the hour. */
 export const rateText = (perSecond: number): string =>
   perSecond >= 1 || perSecond === 0
-    ? `${countText(Math.round(perSecond))} requests / s`
+    ? `${rateOf(perSecond)} requests / s`
     : `${plural(Math.round(perSecond * 3_600), "request")} / h`;
 
 function Shares({ effect, names }: { effect: Effect; names: readonly [string, string] }) {
@@ -181,17 +183,17 @@ const drawn = ({ before, least, most }: RegionShare): number => (most > before ?
 const isSame = (a: number, b: number): boolean => Math.abs(a - b) < 0.000_05;
 
 function ShareText({ of: { before, least, most } }: { of: RegionShare }) {
-  if (isSame(before, least) && isSame(before, most)) return <>{percentText(before)}</>;
+  if (isSame(before, least) && isSame(before, most)) return <>{shareText(before)}</>;
   const after = isSame(least, most)
-    ? percentText(most)
+    ? shareText(most)
     : isSame(least, before)
-      ? `at most ${percentText(most)}`
+      ? `at most ${shareText(most)}`
       : isSame(most, before)
-        ? `at least ${percentText(least)}`
-        : `${percentText(least)} to ${percentText(most)}`;
+        ? `at least ${shareText(least)}`
+        : `${shareText(least)} to ${shareText(most)}`;
   return (
     <>
-      {percentText(before)} → <b>{after}</b>
+      {shareText(before)} → <b>{after}</b>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { HistorySeries, MetricsHistory, RouteRequests } from "../../../formats/console-api.ts";
 import type { RuleName } from "../../../routing/diff/rules.ts";
+import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { ownOf } from "../../app/own.ts";
 import type { ChangesInWords, Way } from "../diff-words.ts";
 
@@ -46,20 +47,24 @@ interface Moved {
   readonly ways: readonly Way[];
 }
 
-/** `revision`: the one before the change. `undefined` where nothing was counted. */
+/**
+ * `revision`: the one before the change. `table`: of that revision, where only the requests that it decided may count, as of one that
+ * is in force no more. `undefined` where nothing was counted.
+ */
 export function effectOf(
   changes: ChangesInWords,
   revision: number,
   hour: MetricsHistory | undefined,
   day?: MetricsHistory,
+  table?: DeclaredTable,
 ): Effect | undefined {
   if (hour === undefined || hour.source === "none") return undefined;
   const all = sum(hour.total.requests);
   if (all === 0) return undefined;
+  const shares = table === undefined ? sharesOf(hour, all) : sharesByRule(hour, revision, table);
+  if (shares === undefined) return undefined;
   const perSecond = all / secondsOf(hour);
   const byRule = Map.groupBy(changes.ways, ({ before }) => before);
-  const shares = new Map<string, number>();
-  for (const [region, series] of Object.entries(hour.regions)) shares.set(region, sum(series.requests) / all);
   const moved = new Map<RuleName, Moved | undefined>();
   for (const [rule, ways] of byRule)
     moved.set(rule, movedBy(rule, ways, changes.whole.has(rule), { hour, revision, shares }));
@@ -77,10 +82,31 @@ export function effectOf(
   };
 }
 
+type Shares = ReadonlyMap<string, number>;
+
+const sharesOf = ({ regions }: MetricsHistory, all: number): Shares =>
+  new Map(Object.entries(regions).map(([region, { requests }]) => [region, sum(requests) / all]));
+
+/** By the regions of the rules that decided. Requests that single entities or a directory decided about are of no region here. */
+function sharesByRule(hour: MetricsHistory, revision: number, table: DeclaredTable): Shares | undefined {
+  const own = hour.routes?.filter((each) => each.revision === revision) ?? [];
+  const all = requestsOf(own);
+  if (all === 0) return undefined;
+  const shares = new Map<string, number>();
+  for (const { pointer, requests } of own) {
+    const [, index, canary] = /^\/routes\/(\d+)(\/canary)?$/.exec(pointer) ?? [];
+    const route = table.routes[Number(index)];
+    const region =
+      pointer === "/default" ? table.default : canary === undefined ? route?.region : route?.canary?.region;
+    if (region !== undefined) shares.set(region, (shares.get(region) ?? 0) + requests / all);
+  }
+  return shares;
+}
+
 interface Counted {
   readonly hour: MetricsHistory;
   readonly revision: number;
-  readonly shares: ReadonlyMap<string, number>;
+  readonly shares: Shares;
 }
 
 /** Requests of a rule that go elsewhere. IDs without a route have no requests that reach a region: nothing is known. */
@@ -147,7 +173,7 @@ const isUnsure = (target: string | undefined, words: string, region: string): bo
 function shareOf(
   { ways, parts }: ChangesInWords,
   moved: readonly (Moved | undefined)[],
-  shares: ReadonlyMap<string, number>,
+  shares: Shares,
 ): number | undefined {
   const others = parts.flatMap(({ region }) => (region === undefined ? [] : [shares.get(region) ?? 0]));
   const known = moved.flatMap((own) => (own === undefined ? [] : [own.share]));
