@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { keepLastChange } from "../publish/open.ts";
 import { announcement } from "./announce.ts";
 import { hasExpired, isReachable } from "./api.ts";
 import { deployment, environment } from "./environment.ts";
@@ -13,13 +14,17 @@ import { mayOpen, type Page, pageOf } from "./pages.ts";
 import { isNowhere, place } from "./router.ts";
 import { session } from "./session.ts";
 import { trouble } from "./trouble.ts";
-import { isHelpOpen, isPaletteOpen, isSigningIn } from "./windows.ts";
+import { isHelpOpen, isPaletteOpen, isSigningIn, laterWindows } from "./windows.ts";
 
 export function App() {
   const page = pageOf(place.value.page);
   const isGate = isSignInPage(page);
   const title = isGate ? "Sign in" : titleOf(page);
   const name = environment.value ?? deployment.value;
+  const Later = laterWindows.value;
+  useEffect(() => {
+    if (session.value) keepLastChange();
+  }, [session.value]);
   useEffect(() => {
     document.title = `${title} – Waybill ${name}`;
   }, [title, name]);
@@ -31,6 +36,7 @@ export function App() {
       </p>
       {isPaletteOpen.value && <Palette />}
       {isHelpOpen.value && <KeysHelp />}
+      {Later && <Later />}
     </>
   );
 }

@@ -105,8 +105,7 @@ export const GROUPS: readonly PageGroup[] = [
         icon: "history",
         key: "H",
         scopes,
-        isOld: true,
-        load: () => import("../changes/history.tsx").then((part) => part.default),
+        load: () => import("../history/history.tsx").then((part) => part.default),
       },
       {
         name: "canary",

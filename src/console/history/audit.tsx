@@ -9,7 +9,8 @@ import { Mark } from "../app/parts/state.tsx";
 import { Table } from "../app/parts/table.tsx";
 import { fragmentOf } from "../app/router.ts";
 import { knownTable } from "../app/session.ts";
-import { agoText, plural, shortTime } from "../app/words.ts";
+import { plural, shortTime } from "../app/words.ts";
+import { momentText } from "../overview/plot/words.ts";
 import { made } from "../publish/made.ts";
 import { auditOf } from "../publish/send.ts";
 
@@ -44,7 +45,7 @@ export function Audit() {
   ];
   return (
     <section class="sheet" aria-label="Who did what">
-      <div class="in filters">
+      <div class="filters log">
         <Choice
           label="Who"
           isBare
@@ -120,7 +121,7 @@ function useEntries() {
 
 const Entries = ({ of }: { of: readonly AuditEntry[] }) => (
   <Table
-    label="Who did what"
+    label="Entries"
     columns={[
       { name: "What" },
       { name: "Who" },
@@ -133,9 +134,9 @@ const Entries = ({ of }: { of: readonly AuditEntry[] }) => (
       cells: [
         <Deed key="deed" of={entry} />,
         entry.author,
-        <>
-          {shortTime(entry.time)} <small>{agoText(entry.time)}</small>
-        </>,
+        <span key="when" class="nowrap" title={shortTime(entry.time)}>
+          {momentText(Date.parse(entry.time), Date.now())}
+        </span>,
         <Outcome key="outcome" of={entry} />,
         entry.note,
       ],

@@ -1,8 +1,6 @@
-import { useEffect } from "preact/hooks";
 import { Segments } from "../app/parts/button.tsx";
 import { PageHead } from "../app/parts/sheet.tsx";
 import { goTo, place } from "../app/router.ts";
-import { showLastChange } from "../publish/open.ts";
 import { Audit } from "./audit.tsx";
 import { Revisions } from "./revisions.tsx";
 import "../style/publish.css";
@@ -11,7 +9,6 @@ import "../style/history.css";
 /** Every revision, and who did what. */
 export default function History() {
   const isLog = place.value.query.get("show") === "log";
-  useEffect(showLastChange, []);
   return (
     <>
       <PageHead title="History" text="Every revision, what it changed, and the way back.">

@@ -93,10 +93,12 @@ function Tables(props: {
   const changed = lines.lines.find((line) => line.is === "came") ?? lines.lines.find((line) => line.is === "went");
   return (
     <>
-      <Sheet
-        title={title}
-        class="compared"
-        aside={
+      <section class="sheet compared" aria-label={title}>
+        <header>
+          <div>
+            <h2>{title}</h2>
+            {props.text && <p>{props.text}</p>}
+          </div>
           <div class="row">
             {mayChange.value &&
               props.ways
@@ -107,9 +109,7 @@ function Tables(props: {
                   </Button>
                 ))}
           </div>
-        }
-      >
-        {props.text && <p class="about">{props.text}</p>}
+        </header>
         <ChangesView
           changes={changes}
           effect={effect}
@@ -121,7 +121,7 @@ function Tables(props: {
               : `How many requests these are is not known: no figures of revision ${from} are kept.`
           }
         />
-      </Sheet>
+      </section>
       <Sheet
         title="The text"
         aside={
@@ -130,7 +130,7 @@ function Tables(props: {
               {plural(lines.differ, "line")} {lines.differ === 1 ? "differs" : "differ"}
             </small>
             {to === inForce && changed !== undefined && changed.is !== "cut" && (
-              <Button size="small" icon="editor" href={fragmentOf("table", { line: `${changed.number}` })}>
+              <Button size="small" icon="editor" href={fragmentOf("editor", { line: `${changed.number}` })}>
                 Open in the editor
               </Button>
             )}

@@ -10,6 +10,7 @@ import { ChangesView } from "../publish/changes-view.tsx";
 import { changesInWords } from "../publish/diff-words.ts";
 import { goesOn, leftBehindBy, needsName } from "../publish/left-behind.ts";
 import { follow, made } from "../publish/made.ts";
+import { showLastChange } from "../publish/open.ts";
 import { SentDialog } from "../publish/publish-dialog.tsx";
 import { effectOf } from "../publish/requests/effect.ts";
 import { useFigures } from "../publish/requests/figures.ts";
@@ -178,7 +179,14 @@ function useSending(to: number, way: Way, onSent: () => void, onStale: () => voi
     note.value = "";
     const { revision } = settled;
     const title = `Revision ${to} is back, as revision ${revision}`;
-    void follow({ ...(revision !== undefined && { revision }), title, before: way.inForce, author, atMs: Date.now() });
+    void follow({
+      ...(revision !== undefined && { revision }),
+      title,
+      before: way.inForce,
+      author,
+      atMs: settled.sentAtMs,
+    });
+    showLastChange();
     onSent();
   };
   return { busyWords, failure, send };

@@ -3,6 +3,7 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { Icon } from "../app/parts/icons.tsx";
 import { RegionChip, regionClass } from "../app/parts/region.tsx";
 import { Note } from "../app/parts/sheet.tsx";
+import { regionNames } from "../app/session.ts";
 import { countText, plural } from "../app/words.ts";
 import { rateText as rateOf, shareText } from "../overview/plot/words.ts";
 import { type ChangesInWords, changesInWords, type EntityWay, type PartLine, type Way } from "./diff-words.ts";
@@ -144,12 +145,13 @@ const PartOf = ({ line: { how, words, detail } }: { line: PartLine }) => (
 
 /** `907 requests / s`; slow ones by the hour. */
 export const rateText = (perSecond: number): string =>
-  perSecond >= 1 || perSecond === 0
+  perSecond >= 0.1 || perSecond === 0
     ? `${rateOf(perSecond)} requests / s`
     : `${plural(Math.round(perSecond * 3_600), "request")} / h`;
 
 function Shares({ effect, names }: { effect: Effect; names: readonly [string, string] }) {
-  const { regions, overloads } = effect;
+  const { overloads } = effect;
+  const regions = effect.regions.toSorted((a, b) => orderOf(a.region) - orderOf(b.region));
   return (
     <div class="cols shares">
       <div>
@@ -176,6 +178,12 @@ function Shares({ effect, names }: { effect: Effect; names: readonly [string, st
     </div>
   );
 }
+
+/** As the table has them; new ones come last. */
+const orderOf = (region: string): number => {
+  const at = regionNames.value.indexOf(region);
+  return at < 0 ? Number.MAX_SAFE_INTEGER : at;
+};
 
 /** With the most that can come, and without the most that can go. */
 const drawn = ({ before, least, most }: RegionShare): number => (most > before ? most : least);

@@ -13,6 +13,7 @@ import { ChangesView } from "./changes-view.tsx";
 import { changesInWords } from "./diff-words.ts";
 import { needsName } from "./left-behind.ts";
 import { follow, made } from "./made.ts";
+import { showLastChange } from "./open.ts";
 import { SentDialog } from "./publish-dialog.tsx";
 import { effectOf } from "./requests/effect.ts";
 import { useFigures } from "./requests/figures.ts";
@@ -131,10 +132,11 @@ function useSending(change: Change, onSent: () => void) {
       ...(revision !== undefined && { revision }),
       title: doneTitle ?? (revision === undefined ? "The change is made" : `Revision ${revision} is stored`),
       author,
-      atMs: Date.now(),
+      atMs: settled.sentAtMs,
       ...(isCanary && { isCanary }),
       ...(undoTo !== undefined && { before: undoTo }),
     });
+    showLastChange();
     onSent();
   };
   return { isBusy: busyWords !== undefined, busyWords, failure, send };

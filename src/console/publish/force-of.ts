@@ -1,4 +1,5 @@
 import type { IsolateTables } from "../../formats/console-api.ts";
+import { isBehind } from "../../formats/machines.ts";
 import type { Status } from "../../formats/table-api.ts";
 
 /** How far a change has come, by what the gateway reports of its isolates or machines. Pure. */
@@ -26,10 +27,9 @@ export function forceOf(sent: Sent, status: Status, isolates: IsolateTables | un
   const { machines } = status;
   if (machines !== undefined && machines.edges.length > 0) {
     const { published } = machines;
-    const inForce = machines.edges.filter(({ revision, change }) =>
-      sent.revision === undefined || sent.isCanary
-        ? published !== undefined && change >= published.change
-        : revision >= sent.revision,
+    const isOfNumber = sent.revision !== undefined && sent.isCanary !== true;
+    const inForce = machines.edges.filter((edge) =>
+      isOfNumber ? edge.revision >= (sent.revision ?? 0) : published !== undefined && !isBehind(edge, published),
     ).length;
     return { ...base, inForce, of: machines.edges.length, isLeast: false, kind: "machines" };
   }

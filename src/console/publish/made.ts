@@ -2,7 +2,9 @@ import { effect, signal } from "@preact/signals";
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { Status } from "../../formats/table-api.ts";
 import { call, hasExpired, type Problem } from "../app/api.ts";
+import { refreshForce } from "../app/force.ts";
 import { loadTable, session } from "../app/session.ts";
+import { MADE_KEY } from "../app/windows.ts";
 import { type Force, forceOf } from "./force-of.ts";
 import { around, post, revisionsBefore, settle } from "./send.ts";
 
@@ -34,7 +36,6 @@ export const made = signal<Followed | undefined>(undefined);
 export const UNDO_MS = 10 * 60_000;
 
 const ASK_MS = 500;
-const KEY = "waybill-made";
 
 /** Takes up a change that was made before a reload, and keeps the last one until its way back is over. */
 export function keepMade(): void {
@@ -43,10 +44,10 @@ export function keepMade(): void {
   effect(() => {
     const own = made.value;
     try {
-      if (own === undefined) sessionStorage.removeItem(KEY);
+      if (own === undefined) sessionStorage.removeItem(MADE_KEY);
       else {
         const { force: _, isHere: __, hereAfterMs: ___, allAfterMs: ____, ...change } = own;
-        sessionStorage.setItem(KEY, JSON.stringify(change));
+        sessionStorage.setItem(MADE_KEY, JSON.stringify(change));
       }
     } catch {
       // A tab without storage has it until a reload.
@@ -57,7 +58,7 @@ export function keepMade(): void {
 /** Of the same person, and not older than its way back. */
 function read(): MadeChange | undefined {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "null") as MadeChange | null;
+    const kept = JSON.parse(sessionStorage.getItem(MADE_KEY) ?? "null") as MadeChange | null;
     const isOwn = kept?.author === session.peek()?.name;
     return kept !== null && isOwn && Date.now() - kept.atMs < UNDO_MS ? kept : undefined;
   } catch {
@@ -78,9 +79,9 @@ export async function follow(change: MadeChange): Promise<void> {
       const isNew = next.isHere && !last.isHere;
       last = next;
       made.value = last;
-      if (isNew) await loadTable();
+      if (isNew) await Promise.all([loadTable(), refreshForce()]);
     }
-    if (last.allAfterMs !== undefined) return;
+    if (last.allAfterMs !== undefined) return void refreshForce();
     await new Promise((resolve) => setTimeout(resolve, ASK_MS));
     if (made.peek() !== last) return;
   }
@@ -89,7 +90,8 @@ export async function follow(change: MadeChange): Promise<void> {
 async function asked(last: Followed, afterMs: number): Promise<Followed | undefined> {
   const [status, history] = await Promise.all([
     call<Status>("/-/table/status"),
-    call<MetricsHistory>("/-/metrics/history?span=hour"),
+    // The isolates alone: no step is newer than now.
+    call<MetricsHistory>(`/-/metrics/history?span=hour&from=${Math.floor(Date.now() / 1_000)}`),
   ]);
   if (!status.ok) return undefined;
   const isolates = history.ok && history.value.source === "all" ? history.value.isolates : undefined;
@@ -122,7 +124,7 @@ export async function undo(change: MadeChange, onDoubt: () => void): Promise<Und
   if (settled.is === "made") {
     const isNew = !isCanary && settled.revision !== undefined;
     const title = isCanary ? `Canary ${revision} is aborted` : `Revision ${revision} is undone: ${before} is back`;
-    void follow({ title, author, atMs: Date.now(), ...(isNew && { revision: settled.revision }) });
+    void follow({ title, author, atMs: settled.sentAtMs, ...(isNew && { revision: settled.revision }) });
     return { is: "undone" };
   }
   if (settled.is !== "stale") return { is: "failed", problem: settled.problem };

@@ -1,13 +1,23 @@
 import { announcement } from "../app/announce.ts";
+import { MADE_KEY } from "../app/windows.ts";
 
 /** Opens the window that publishes the draft, on whatever page one is. */
 export function openPublish(): void {
   load((root) => root.openPublishDialog());
 }
 
-/** The way back from the last change stands at the foot of the page again, after a reload too. */
+/** The last change and the way back from it stand at the foot of every page. */
 export function showLastChange(): void {
   load((root) => root.mount());
+}
+
+/** After a reload too. */
+export function keepLastChange(): void {
+  try {
+    if (sessionStorage.getItem(MADE_KEY) !== null) showLastChange();
+  } catch {
+    // A tab without storage has none from before.
+  }
 }
 
 /** Pages that only look never load it. */

@@ -4,14 +4,15 @@ import { Note, ProblemNote } from "../app/parts/sheet.tsx";
 import { Share, type Step, Stepper } from "../app/parts/table.tsx";
 import { fragmentOf } from "../app/router.ts";
 import { session } from "../app/session.ts";
-import { countText } from "../app/words.ts";
+import { countText, plural } from "../app/words.ts";
+import type { Force } from "./force-of.ts";
 import { type Followed, made, UNDO_MS, type Undone, undo } from "./made.ts";
 
 const secondsText = (ms: number): string => `${countText(Math.round(ms / 10) / 100)} s`;
 
 /** How far a change has come, from the control plane to all isolates or machines. */
 export function Progress({ of }: { of: Followed }) {
-  const { force, isHere, hereAfterMs, allAfterMs, revision, title } = of;
+  const { force, isHere, hereAfterMs, allAfterMs, revision } = of;
   const own = revision === undefined ? "The change" : `Revision ${revision}`;
   const isHandedOn = force?.isHandedOn === true;
   const kind = force?.kind ?? "isolates";
@@ -22,13 +23,12 @@ export function Progress({ of }: { of: Followed }) {
     {
       key: "all",
       is: allAfterMs !== undefined ? "done" : isHere ? "now" : "later",
-      title: force === undefined ? `In force on all ${kind}` : `In force on ${forceText(force)}`,
+      title: force === undefined ? `In force on all ${WORDS[kind][1]}` : `In force on ${forceText(force)}`,
       children: force && <Share of={force.of === 0 ? 0 : force.inForce / force.of} />,
     },
   ];
   return (
     <>
-      <h3>{title}</h3>
       <Stepper steps={steps} isFlat />
       <p role="status">
         {isHere && hereAfterMs !== undefined
@@ -45,14 +45,16 @@ export function Progress({ of }: { of: Followed }) {
   );
 }
 
-const forceText = ({ inForce, of, isLeast, kind }: NonNullable<Followed["force"]>): string =>
-  `${isLeast ? "at least " : ""}${countText(inForce)} of ${countText(of)} ${of === 1 ? kind.slice(0, -1) : kind}`;
+const WORDS = { isolates: ["instance", "instances"], machines: ["machine", "machines"] } as const;
+
+const forceText = ({ inForce, of, isLeast, kind }: Force): string =>
+  `${isLeast ? "at least " : ""}${countText(inForce)} of ${plural(of, WORDS[kind][0])}`;
 
 function allText({ force, allAfterMs }: Followed): string {
   if (force === undefined) return "";
-  return allAfterMs === undefined
-    ? `, and on ${forceText(force)}`
-    : `, and on all ${countText(force.of)} ${force.of === 1 ? force.kind.slice(0, -1) : force.kind} after ${secondsText(allAfterMs)}`;
+  if (allAfterMs === undefined) return `, and on ${forceText(force)}`;
+  const all = force.of === 1 ? `the only ${WORDS[force.kind][0]}` : `all ${plural(force.of, WORDS[force.kind][0])}`;
+  return `, and on ${all} after ${secondsText(allAfterMs)}`;
 }
 
 /** Minutes and seconds until the way back is over; `undefined` once it is. */

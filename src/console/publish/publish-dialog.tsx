@@ -219,13 +219,7 @@ function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
       )}
       {plan.canary && <CanaryRuns canary={plan.canary} how={how} isTicked={endsCanary} onTick={setEndsCanary} />}
       {changes.ways.length > 0 && (
-        <HowSection
-          how={how}
-          onHow={setHow}
-          effect={effect}
-          who={who}
-          force="On Cloudflare within 2 minutes everywhere."
-        />
+        <HowSection how={how} onHow={setHow} effect={effect} who={who} force="As a rule everywhere within 2 minutes." />
       )}
       <NoteSection name={name} typed={typed} onType={setTyped} />
       {sending.failure && <Failure of={sending.failure} basedOn={plan.basedOn} />}
@@ -300,7 +294,7 @@ function useSending(plan: Plan, text: string, how: How, onSent: () => void, onSt
           : `Revision ${revision} is published`,
         before: plan.basedOn,
         author,
-        atMs: Date.now(),
+        atMs: settled.sentAtMs,
         ...(isCanary && { isCanary }),
       });
       return onSent();

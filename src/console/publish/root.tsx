@@ -1,27 +1,23 @@
 import { signal } from "@preact/signals";
-import { render } from "preact";
 import { session } from "../app/session.ts";
+import { laterWindows } from "../app/windows.ts";
 import { keepMade, made } from "./made.ts";
 import { UndoBar } from "./progress.tsx";
 import { PublishDialog, SentDialog } from "./publish-dialog.tsx";
 import "../style/publish.css";
 
-/** Windows of publication have a root of their own: any page opens them, and they outlive it. */
+/** Windows of publication: any page opens them, and they outlive it. */
 
 const open = signal<"publish" | "progress" | undefined>(undefined);
 
 /** The change whose bar was put away. */
 const hidden = signal<number | undefined>(undefined);
 
-let isMounted = false;
-
+/** From now on the page shows them. */
 export function mount(): void {
-  if (isMounted) return;
-  isMounted = true;
+  if (laterWindows.peek() === Root) return;
   keepMade();
-  const host = document.createElement("div");
-  document.body.append(host);
-  render(<Root />, host);
+  laterWindows.value = Root;
 }
 
 export function openPublishDialog(): void {

@@ -1,9 +1,11 @@
 import { NOTE_CHARACTERS_MAX } from "../../formats/table-requests.ts";
+import { deployment, environment } from "../app/environment.ts";
 import { Check, Field } from "../app/parts/fields.tsx";
 import { Icon } from "../app/parts/icons.tsx";
 import { session } from "../app/session.ts";
 import { note } from "../app/typed.ts";
-import { plural, shortTime } from "../app/words.ts";
+import { plural } from "../app/words.ts";
+import { momentText } from "../overview/plot/words.ts";
 import { rateText } from "./changes-view.tsx";
 import type { GoesOn, LeftBehind } from "./left-behind.ts";
 import type { OnlyNew } from "./only-new.ts";
@@ -55,10 +57,8 @@ export function LeftBehindSection({ left, goesOn, isTicked, onTick, limited }: L
         What they leave behind in {from}
       </h3>
       <p>
-        A route moves requests, not data. {listText(left.entities, NAMES_MAX)} IDs that {from} has today:{" "}
-        {isLost
-          ? "no route takes them then, and requests get 404."
-          : `${to} answers as for any ID that it does not know.`}
+        A route moves requests, not data. For {listText(left.entities, NAMES_MAX)} IDs that {from} has today,{" "}
+        {isLost ? "requests get 404 then: no route takes them." : `${to} answers as for any ID that it does not know.`}
       </p>
       {limited ? (
         <div class="steps2">
@@ -74,7 +74,7 @@ export function LeftBehindSection({ left, goesOn, isTicked, onTick, limited }: L
 
 function OnlyNewOption({ who, onWho, only, atMs }: NonNullable<LeftProps["limited"]>) {
   const hint = only.ok
-    ? `Adds “minted from ${shortTime(atMs)}”, and older IDs keep their route. Nothing is left behind: no ID has such a time yet.`
+    ? `Adds “minted from ${momentText(atMs, Date.now())}”, and older IDs keep their route. Nothing is left behind: no ID has such a time yet.`
     : `Not possible: ${only.why}`;
   return (
     <div class="opt">
@@ -88,7 +88,7 @@ function OnlyNewOption({ who, onWho, only, atMs }: NonNullable<LeftProps["limite
 function goesOnText(own: GoesOn | undefined): string {
   if (own === undefined) return "Entities that the table names itself go on as they are.";
   const { moves, moved } = own;
-  if (moves + moved === 0) return "The table names none of them itself.";
+  if (moves + moved === 0) return "None of them has moved or is moving.";
   const parts = [
     ...(moves === 0 ? [] : [plural(moves, "move in progress", "moves in progress")]),
     ...(moved === 0 ? [] : [plural(moved, "moved entity", "moved entities")]),
@@ -139,10 +139,7 @@ export function HowSection(props: {
 }
 
 /** The name that must be typed: of the environment, else of the host. */
-export const environmentName = (): string => {
-  const own = session.value;
-  return own?.environment ?? own?.deployment ?? location.host;
-};
+export const environmentName = (): string => environment.value ?? deployment.value;
 
 export function NoteSection(props: {
   name?: string | undefined;

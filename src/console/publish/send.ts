@@ -28,7 +28,7 @@ export const startCanary = (text: string, basedOn: number, share: number, note: 
   post("/-/table/canary", basedOn, {}, `{"table":${text}\n,${JSON.stringify({ share, note }).slice(1)}`);
 
 export type Settled =
-  | { readonly is: "made"; readonly revision?: number }
+  | { readonly is: "made"; readonly revision?: number; readonly sentAtMs: number }
   | { readonly is: "refused"; readonly problem: Problem }
   /** Another change came first: nothing was made. */
   | { readonly is: "stale"; readonly problem: Problem }
@@ -65,7 +65,8 @@ export async function settle(change: Change, around: Around): Promise<Settled> {
   const lastId = before.value.entries[0]?.id ?? -1;
   const sentAtMs = around.nowMs();
   const sent = await change.send();
-  if (sent.ok) return { is: "made", ...(sent.value?.revision !== undefined && { revision: sent.value.revision }) };
+  if (sent.ok)
+    return { is: "made", sentAtMs, ...(sent.value?.revision !== undefined && { revision: sent.value.revision }) };
   const { problem } = sent;
   if (!isInDoubt(problem)) return refused(problem);
   around.onDoubt();
@@ -76,7 +77,8 @@ export async function settle(change: Change, around: Around): Promise<Settled> {
         ({ id, author, action, note }) =>
           id > lastId && author === around.author && (change.action ?? action) === action && note === change.note,
       );
-      if (own?.outcome === "done") return { is: "made", ...(own.revision !== undefined && { revision: own.revision }) };
+      if (own?.outcome === "done")
+        return { is: "made", sentAtMs, ...(own.revision !== undefined && { revision: own.revision }) };
       if (own !== undefined) return refused(ofOutcome(own.outcome));
       if (around.nowMs() - sentAtMs > DOUBT_MS) return { is: "not-made", problem };
     }
