@@ -6,12 +6,8 @@ import { capacityFor, samplesOf, tryLayout, usesOf } from "../../src/console/lay
 import { locate, textAfter } from "../../src/console/moves/plan-move.ts";
 import { tableIn } from "../../src/console/routing/check-text.ts";
 import { membersAt, valuesAt } from "../../src/console/routing/editor/complete.ts";
-import { diffInWords } from "../../src/console/table/diff-words.ts";
-import { judgeCanary } from "../../src/formats/canary-verdict.ts";
-import type { HistorySeries, MetricsHistory } from "../../src/formats/console-api.ts";
 import { bundleConsole } from "../../src/host/console/build.ts";
 import { everyLayout, iuid, type Layout } from "../../src/ids/index.ts";
-import { diffTables } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { readDemoTable } from "../system/demo/demo.ts";
 
@@ -30,9 +26,6 @@ describe("counts in words", () => {
   ])("%d is %s", (count, text) => expect(countText(count)).toBe(text));
 });
 
-const NO_CLASSES = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
-const NO_FIGURES = { requests: 0, errors: 0, classes: NO_CLASSES, p50: null, p99: null };
-
 describe("the build", () => {
   it("loads at most 150 KiB first, and the editor apart", async () => {
     const files = await bundleConsole();
@@ -46,88 +39,6 @@ describe("the build", () => {
     // Names that minification keeps.
     expect([first.includes("cm-editor"), first.includes("u-over")]).toEqual([false, false]);
     expect(bytesOf(false)).toBeLessThanOrEqual(420 * 1024);
-  });
-});
-
-const series = (
-  requests: readonly number[],
-  p50: readonly (number | null)[] = requests.map(() => null),
-): HistorySeries => {
-  const none = requests.map(() => 0);
-  return {
-    requests,
-    errors: none,
-    refused: none,
-    faults: none,
-    busyMs: none,
-    p50,
-    p99: p50,
-    originP50: p50,
-    originP99: p50,
-  };
-};
-
-const historyOf = (
-  at: readonly number[],
-  requests: readonly number[],
-  problems: MetricsHistory["problems"] = {},
-): MetricsHistory => ({
-  source: "all",
-  isolates: { count: 0, shown: [] },
-  tables: { stable: NO_FIGURES, canary: NO_FIGURES },
-  canaryVerdict: judgeCanary(NO_CLASSES, NO_CLASSES),
-  span: "hour",
-  stepSeconds: 10,
-  since: null,
-  at,
-  problems,
-  total: series(requests),
-  regions: { eu: series(requests) },
-});
-
-describe("a difference in words", () => {
-  it("says keys, regions and numbers", () => {
-    const after = tableIn(
-      JSON.stringify({
-        ...JSON.parse(TEXT),
-        routes: [{ when: { layout: "iuid", country: "PL" }, region: "ap" }, ...declared.routes],
-      }),
-    );
-    const words = diffInWords(diffTables(declared, after as DeclaredTable), {
-      ...historyOf([0], [100]),
-      regions: { eu: series([25]) },
-    });
-    expect(words.keys.find(({ what }) => what.startsWith("order"))).toMatchObject({ from: "eu", to: "ap" });
-    expect(words.keys[0]?.what).toContain("country PL");
-    expect(words.keys[0]).toMatchObject({
-      numbers: { keys: "1", ofSpace: "0.39 %", ofTheirIds: undefined, ofCountries: "1 of 7" },
-      ofRequests: "25 %",
-    });
-    expect(words.parts).toContain(`routes: ${declared.routes.length} before, ${declared.routes.length + 1} after`);
-  });
-
-  it("says all IDs where the command does, and names every part that differs", () => {
-    const withTrips = (region: string) => ({
-      ...JSON.parse(TEXT),
-      entities: { ...JSON.parse(TEXT).entities, trip: { path: "/trips/:id", ids: [{ layout: "ksuid" }] } },
-      routes: [...JSON.parse(TEXT).routes, { when: { entity: "trip" }, region }],
-    });
-    const after = {
-      ...withTrips("us"),
-      directory: { slug: { key: { text: "lower" }, cacheSeconds: 5 } },
-      graphql: undefined,
-    };
-    const [left, right] = [withTrips("eu"), after].map((table) => tableIn(JSON.stringify(table)) as DeclaredTable);
-    const words = diffInWords(diffTables(left as DeclaredTable, right as DeclaredTable));
-    expect(words.keys).toMatchObject([
-      {
-        what: "trip (ksuid) all",
-        from: "eu",
-        to: "us",
-        numbers: { keys: "all IDs of the layout", ofSpace: undefined },
-      },
-    ]);
-    expect(words.parts).toEqual(expect.arrayContaining(["directory changed: slug", "graphql is another one"]));
   });
 });
 

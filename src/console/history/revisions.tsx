@@ -18,6 +18,9 @@ import { beforeIn, useSummaries } from "./summaries.ts";
 
 const PAGE = 20;
 
+/** As often as isolates report. */
+const ASK_MS = 10_000;
+
 /** All revisions, and what any two of them differ in. */
 export function Revisions() {
   const list = useList();
@@ -133,8 +136,15 @@ function useHistories(): readonly (MetricsHistory | undefined)[] | undefined {
     void Promise.all((["hour", "day", "month"] as const).map(figuresOf)).then((found) => {
       if (!isGone) setHistories(found);
     });
+    // Answers after a new revision come step by step; older spans do not change meanwhile.
+    const timer = setInterval(() => {
+      void figuresOf("hour").then((hour) => {
+        if (!isGone && hour !== undefined) setHistories((known) => known && [hour, ...known.slice(1)]);
+      });
+    }, ASK_MS);
     return () => {
       isGone = true;
+      clearInterval(timer);
     };
   }, [inForce]);
   return histories;

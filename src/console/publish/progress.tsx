@@ -64,7 +64,7 @@ function useLeft(change: Followed | undefined): string | undefined {
     const timer = setInterval(() => tick((count) => count + 1), 1_000);
     return () => clearInterval(timer);
   }, []);
-  const leftMs = change?.before === undefined ? 0 : change.atMs + UNDO_MS - Date.now();
+  const leftMs = change === undefined ? 0 : change.atMs + UNDO_MS - Date.now();
   if (leftMs <= 0) return undefined;
   const seconds = Math.ceil(leftMs / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
@@ -76,7 +76,7 @@ export function UndoButton({ of }: { of: Followed }) {
   const [isBusy, setBusy] = useState(false);
   const [isLost, setLost] = useState(false);
   const [result, setResult] = useState<Exclude<Undone, { is: "undone" }>>();
-  if (left === undefined || of.revision === undefined) return null;
+  if (left === undefined || of.revision === undefined || of.before === undefined) return null;
   const start = async () => {
     setBusy(true);
     const done = await undo(of, () => setLost(true));
@@ -125,8 +125,7 @@ function Meanwhile({ change, result }: { change: Followed; result: Extract<Undon
 export function UndoBar({ onShow, onHide }: { onShow: () => void; onHide: () => void }) {
   const own = made.value;
   const left = useLeft(own);
-  const isOver = own !== undefined && own.allAfterMs !== undefined && left === undefined;
-  if (own === undefined || !session.value || own.author !== session.value.name || isOver) return null;
+  if (own === undefined || left === undefined || own.author !== session.value?.name) return null;
   const { force, title } = own;
   return (
     <section class="undo" aria-label="Last change">

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { countDiff, formatDiff, formatDiffCounts } from "../../../src/cli/lib/diff.ts";
-import { diffInWords } from "../../../src/console/table/diff-words.ts";
+import { partsInWords } from "../../../src/console/publish/words/part-words.ts";
+import { textOf } from "../../../src/console/routing/condition-words.ts";
 import { TABLE_DIFFS } from "../../../src/features/comparing.ts";
 import { partsOf } from "../../../src/formats/console-diff.ts";
 import { checkTable, diffTables, type TableDiff } from "../../../src/routing/index.ts";
@@ -21,10 +22,14 @@ const ofFeatures = TABLE_DIFFS.flatMap(({ name, diff }) =>
 const changed = (part: unknown): object =>
   part === undefined ? { before: undefined, after: "shown" } : { added: { shown: "shown" }, removed: {}, changed: {} };
 
+const NO_ROUTES = { before: new Map(), after: new Map() };
+
 const presented = (diff: TableDiff) => ({
   cli: formatDiff(diff, (_, text) => text),
   counts: formatDiffCounts(countDiff(diff)),
-  console: diffInWords(diff).parts.join("\n"),
+  console: partsInWords(diff, NO_ROUTES)
+    .map(({ how, words }) => `${textOf(words)} ${how}`)
+    .join("\n"),
 });
 
 /** The core's own; the rest of a difference is told in words of its own. */
@@ -65,5 +70,5 @@ it("a table that differs in GraphQL, CORS and a directory says so in the order o
   if (!after.ok) throw new Error(JSON.stringify(after.error));
   const { cli, console } = presented(diffTables(sampleTable(), after.value));
   expect(cli.match(/^[a-z].*/gm)?.slice(0, 3)).toEqual(["directory", "cors", "graphql"]);
-  expect(console.split("\n")).toEqual(["directory added: old", "cors is another one", "graphql is another one"]);
+  expect(console.split("\n")).toEqual(["directory: old added", "cors added", "graphql added"]);
 });

@@ -87,7 +87,7 @@ describe("a change in words", () => {
     expect(parts.map(({ how, words: own, detail }) => [how, textOf(own), detail])).toEqual([
       ["changed", "Route 3", "No ID goes elsewhere by it."],
       ["changed", "Region ap", "new origin ap-3.example"],
-      ["changed", "Cors", undefined],
+      ["changed", "cors", undefined],
     ]);
     expect(JSON.stringify(words(table, after as DeclaredTable))).not.toContain("/routes/");
   });

@@ -18,7 +18,6 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/console/lookup/many.tsx ManyIds": VIEW,
   "src/console/lookup/reading-view.tsx ReadingView": VIEW,
   "src/console/lookup/reading-view.tsx Destination": VIEW,
-  "src/console/table/change.tsx ConfirmChange": VIEW,
   "src/export/envoy.ts listener": TEXT,
   "src/export/envoy.ts cluster": TEXT,
   "src/export/haproxy.ts configText": TEXT,

@@ -12,13 +12,11 @@ import { listText, type Words } from "./words.ts";
 
 const NAMES_MAX = 5;
 
-/** One of them, and several. Others have the name that the table gives them. */
+/** One of them, and several. Those of features have the name that the table gives them. */
 const NOUNS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   countries: ["Country", "Countries"],
   entities: ["Entity", "Entities"],
   layouts: ["Layout", "Layouts"],
-  directory: ["Directory", "Directories"],
-  packs: ["Pack", "Packs"],
   "without ID": ["Request without an ID", "Requests without an ID"],
 };
 
@@ -48,7 +46,7 @@ const shareText = (share: RouteShare | undefined): string =>
 
 function wholeLine(name: string, { before, after }: Changed<unknown>): PartLine {
   const how = before === undefined ? "added" : after === undefined ? "removed" : "changed";
-  const words = [strong(name[0]?.toUpperCase() + name.slice(1))];
+  const words = [strong(name)];
   const isShort = [before, after].every((value) => value === undefined || typeof value !== "object");
   return isShort ? { how, words, detail: `${String(before ?? "none")} → ${String(after ?? "none")}` } : { how, words };
 }
