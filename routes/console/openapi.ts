@@ -30,6 +30,8 @@ const PREVIEW = {
     contentType: OR_NULL,
     text: { ...OR_NULL, description: "The first 64 KiB of a JSON body." },
     truncated: { type: "boolean" },
+    ms: { type: "number", description: "Milliseconds until the answer was read." },
+    bytes: { type: "integer", description: "Bytes of `text`." },
   },
 };
 

@@ -37,6 +37,7 @@ export const preview = (gateway: Gateway) =>
     const { entity, path } = found.value;
     // Before the origin is asked: it would learn who is looked at.
     if (gateway.console?.mayPreview(entity) !== true) return context.fail({ reason: "forbidden", why: "no-preview" });
+    const beganMs = gateway.clock.nowMs();
     const { inner, response } = await readAsClient(context, path, layoutName);
     const contentType = response.headers.get("content-type");
     const isJson = contentType !== null && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType);
@@ -50,6 +51,8 @@ export const preview = (gateway: Gateway) =>
       contentType,
       text: body?.text ?? null,
       truncated: body?.isCut === true,
+      ms: gateway.clock.nowMs() - beganMs,
+      ...(body && { bytes: body.bytes }),
     };
     return jsonResponse(view, { "waybill-table": context.tableLabel ?? "" });
   });
@@ -98,8 +101,14 @@ async function readAsClient({ gateway, request, waitUntil }: RequestContext, pat
   return { inner, response };
 }
 
+interface StartOfBody {
+  readonly text: string;
+  readonly bytes: number;
+  readonly isCut: boolean;
+}
+
 /** The first bytes of a body as text. A body that breaks off ends where it broke. */
-async function readStart({ body }: Response): Promise<{ readonly text: string; readonly isCut: boolean }> {
+async function readStart({ body }: Response): Promise<StartOfBody> {
   const decoder = new TextDecoder();
   const reader = body?.getReader();
   let text = "";
@@ -107,16 +116,17 @@ async function readStart({ body }: Response): Promise<{ readonly text: string; r
   try {
     for (;;) {
       const chunk = await reader?.read();
-      if (chunk === undefined || chunk.done) return { text: text + decoder.decode(), isCut: false };
+      if (chunk === undefined || chunk.done)
+        return { text: text + decoder.decode(), bytes: SHOWN_BYTES_MAX - left, isCut: false };
       text += decoder.decode(chunk.value.subarray(0, left), { stream: true });
       left -= chunk.value.length;
       if (left < 0) break;
     }
   } catch {
-    return { text, isCut: true };
+    return { text, bytes: SHOWN_BYTES_MAX - left, isCut: true };
   }
   void reader?.cancel();
-  return { text, isCut: true };
+  return { text, bytes: SHOWN_BYTES_MAX, isCut: true };
 }
 
 /**

@@ -260,4 +260,8 @@ export interface EntityPreview {
   readonly text: string | null;
   /** Whether the body is longer than what is shown. */
   readonly truncated: boolean;
+  /** Milliseconds from the request to the whole answer, or to the end of what is shown. */
+  readonly ms?: number;
+  /** Bytes of `text`. */
+  readonly bytes?: number;
 }
