@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { csvOf, nameOfPasted, PASTED_MAX, readOne, readPasted, sheetOf } from "../../src/console/lookup/read-pasted.ts";
+import { csvOf, sheetOf } from "../../src/console/lookup/list/sheet.ts";
+import { nameOfPasted, PASTED_MAX, type Pasted, readOne, readPasted } from "../../src/console/lookup/read-pasted.ts";
 import { bareReader, isSameAlone } from "../../src/console/lookup/reader.ts";
 import { readerOfNames, readerOfTable } from "../../src/console/lookup/table-reader.ts";
 import { readDemoTable } from "../system/demo/demo.ts";
@@ -155,11 +156,11 @@ describe("the place of an ID", () => {
     const pasted = `/person/1\n/person/2a\nhttps://api.example.com/chirps/1541815603606036480?x=1`;
     const { items } = readPasted(pasted, byRoutes);
     expect(items.map(nameOfPasted)).toEqual(["/person/1", "/person/2a", "/chirps/1541815603606036480"]);
-    const rows = items.map((item, at) => {
-      const { entity = "", region = "" } = byRoutes.read(item, nowMs).decision ?? {};
-      return [`${at + 1}`, item.id, entity, "", "", region];
+    const list = readPasted(pasted, byRoutes);
+    const sheet = sheetOf(list, ["Entity", "Country", "Minted (UTC)", "Region"], (at) => {
+      const { entity = "", region = "" } = byRoutes.read(items[at] as Pasted, nowMs).decision ?? {};
+      return [entity, "", "", region];
     });
-    const sheet = sheetOf(["#", "ID", "Entity", "Country", "Minted (UTC)", "Region"], items, rows);
     expect(sheet.map((row) => [row[0], row[1], row[2], row.at(-1)])).toEqual([
       ["ID", "Pasted", "Entity", "Region"],
       ["1", "/person/1", "person", "eu"],
@@ -170,7 +171,46 @@ describe("the place of an ID", () => {
   });
 
   it("is no column of its own where no ID has one", () => {
-    const { items } = readPasted(`${ID}\n${OTHER}`, byRoutes);
-    expect(sheetOf(["#", "ID", "Entity"], items, [])[0]).toEqual(["ID", "Entity"]);
+    const list = readPasted(`${ID}\n${OTHER}`, byRoutes);
+    expect(sheetOf(list, ["Entity"], () => [""])[0]).toEqual(["ID", "Entity"]);
+  });
+});
+
+describe("a table that was pasted", () => {
+  const OURS = ["Region", "Problem"];
+  const found = (at: number) => [`region ${at}`, ""];
+
+  it("comes back with every column, row and heading, and ours after them", () => {
+    const text = `ticket,order_id,comment\n4711,${ID},"late, again"\n4712,,no ID\n4713,/orders/${OTHER},x`;
+    const list = readPasted(text, reader);
+    expect([list.items.map(({ id }) => id), list.sheet?.heading?.[list.sheet.column]]).toEqual([
+      [ID, OTHER],
+      "order_id",
+    ]);
+    const sheet = sheetOf(list, OURS, found);
+    expect(sheet).toEqual([
+      ["ticket", "order_id", "comment", "Region", "Problem"],
+      ["4711", ID, "late, again", "region 0", ""],
+      ["4712", "", "no ID", "", ""],
+      ["4713", `/orders/${OTHER}`, "x", "region 1", ""],
+    ]);
+    // Its file is pasted again: our columns are written anew, and not twice.
+    const again = readPasted(csvOf(sheet), reader);
+    expect(sheetOf(again, OURS, (at) => [`then ${at}`, "x"])).toEqual(
+      sheet.map((row, at) => (at === 1 || at === 3 ? [...row.slice(0, 3), `then ${at === 1 ? 0 : 1}`, "x"] : row)),
+    );
+  });
+
+  it("has names for columns that had none, and cells of several lines", () => {
+    const list = readPasted(`a;${ID};"one\ntwo"\nb;${OTHER};c`, reader);
+    expect(sheetOf(list, OURS, found)).toEqual([
+      ["Column 1", "Column 2", "Column 3", "Region", "Problem"],
+      ["a", ID, "one\ntwo", "region 0", ""],
+      ["b", OTHER, "c", "region 1", ""],
+    ]);
+  });
+
+  it("a quote that is never closed takes no other line with it", () => {
+    expect(readPasted(`"see ${ID}\n${OTHER}`, reader).items.map(({ id }) => id)).toEqual([ID, OTHER]);
   });
 });

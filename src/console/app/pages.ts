@@ -37,7 +37,6 @@ export const GROUPS: readonly PageGroup[] = [
         title: "Look up",
         icon: "look-up",
         key: "L",
-        isOld: true,
         // In the first load: it works without the gateway.
         load: () => LookUp,
       },

@@ -17,6 +17,18 @@ export const moveTicks = signal<Readonly<Record<string, readonly number[]>>>({})
 /** The box of the look-up. */
 export const pastedText = signal("");
 
+/** Looked up in this tab: the text, what it is, and where it goes, newest first. */
+export interface LookedUp {
+  readonly source: string;
+  readonly what: string;
+  readonly kind: "goes" | "refused" | "reads-as" | "open";
+  readonly code: string;
+  /** Unix ms. */
+  readonly atMs: number;
+}
+
+export const lookedUp = signal<readonly LookedUp[]>([]);
+
 const KEY = "waybill-typed";
 
 interface Kept {
@@ -25,6 +37,7 @@ interface Kept {
   readonly note: string;
   readonly pasted: string;
   readonly ticks?: Readonly<Record<string, readonly number[]>>;
+  readonly lookedUp?: readonly LookedUp[];
 }
 
 /** Whose it is; `null` before anyone signed in. */
@@ -47,12 +60,19 @@ export function keepTyped(): void {
   note.value = kept?.note ?? "";
   pastedText.value = kept?.pasted ?? "";
   moveTicks.value = kept?.ticks ?? {};
+  lookedUp.value = kept?.lookedUp ?? [];
   effect(() => {
     const own = draft.value;
     const written = note.value;
     const pasted = pastedText.value;
-    const ticks = moveTicks.value;
-    const now: Kept = { owner: owner.value, ...(own !== undefined && { draft: own }), note: written, pasted, ticks };
+    const now: Kept = {
+      owner: owner.value,
+      ...(own !== undefined && { draft: own }),
+      note: written,
+      pasted,
+      ticks: moveTicks.value,
+      lookedUp: lookedUp.value,
+    };
     try {
       sessionStorage.setItem(KEY, JSON.stringify(now));
     } catch {
@@ -74,4 +94,5 @@ export function forgetTyped(): void {
   note.value = "";
   pastedText.value = "";
   moveTicks.value = {};
+  lookedUp.value = [];
 }

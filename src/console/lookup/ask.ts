@@ -14,6 +14,8 @@ export interface Asked {
   readonly explanation: Reading & CanaryMember & { readonly learned?: { readonly region: string } };
   /** Revision of the table that decided. */
   readonly revision: number | undefined;
+  /** When the gateway said it, Unix ms. */
+  readonly askedAtMs: number;
   /** The regions now; absent where the role does not see them. */
   readonly health?: Regions["regions"] | undefined;
   /** Where a request on the path would go, if one is known. */
@@ -32,7 +34,12 @@ export interface WholePath extends CanaryMember {
   readonly redirect?: string;
   /** Every ID of the request, that of the path first. */
   readonly ids?: readonly { readonly place: string; readonly entity: string; readonly layout?: string }[];
-  readonly problem?: { readonly type: string; readonly title: string; readonly detail: string };
+  readonly problem?: {
+    readonly type: string;
+    readonly title: string;
+    readonly detail: string;
+    readonly status?: number;
+  };
 }
 
 /** Contents of one directory. `entity`: absent for keys that are IDs. */
@@ -102,7 +109,12 @@ export async function ask(
   const whole = placed?.value;
   const explanation = onlyIfPlaced(explained.value, whole);
   const [, revision] = /^rev=(\d+);/.exec(explained.headers.get("waybill-table") ?? "") ?? [];
-  let asked: Asked = { explanation, revision: revision === undefined ? undefined : Number(revision), whole };
+  let asked: Asked = {
+    explanation,
+    revision: revision === undefined ? undefined : Number(revision),
+    askedAtMs: Date.now(),
+    whole,
+  };
   show(asked);
   const add = (more: Partial<Asked>): void => {
     asked = { ...asked, ...more };

@@ -15,6 +15,18 @@ export interface PastedList {
   readonly items: readonly Pasted[];
   /** Entries above the maximum, which are left out. */
   readonly left: number;
+  /** The table that the IDs stood in. */
+  readonly sheet?: PastedSheet;
+}
+
+/** A CSV: its columns come back with those of the page. */
+export interface PastedSheet {
+  /** Names of the columns; absent where the first row has an ID. */
+  readonly heading?: readonly string[];
+  /** Place of the column with the IDs. */
+  readonly column: number;
+  /** Without the heading. `item`: the place of the row's ID among the items; absent where it has none. */
+  readonly rows: readonly { readonly cells: readonly string[]; readonly item?: number }[];
 }
 
 export const areSame = (one: PastedList, other: PastedList): boolean =>
@@ -45,9 +57,24 @@ const AROUND = /^[\s"'`<([{]+|[\s"'`>)\]}.,;:!]+$/g;
 
 export function readPasted(text: string, finder: IdFinder): PastedList {
   const rows = rowsOf(text.slice(0, PASTED_CHARACTERS_MAX));
-  const cells = columnOf(rows, finder) ?? rows.flatMap((row) => idsIn(row, finder));
+  const sheet = sheetIn(rows, finder);
+  if (sheet !== undefined) return readSheet(sheet, finder);
+  const cells = rows.flatMap((row) => idsIn(row, finder));
   const sources = cells.map((cell) => cell.replace(AROUND, "")).filter((cell) => cell !== "");
   return { items: sources.slice(0, PASTED_MAX).map((source) => readOne(source, finder)), left: leftOf(sources) };
+}
+
+function readSheet({ heading, column, rows }: FoundSheet, finder: IdFinder): PastedList {
+  const items: Pasted[] = [];
+  const shown: { cells: readonly string[]; item?: number }[] = [];
+  let left = 0;
+  for (const cells of rows) {
+    const source = (cells[column] ?? "").replace(AROUND, "");
+    if (source === "") shown.push({ cells });
+    else if (items.length === PASTED_MAX) left++;
+    else shown.push({ cells, item: items.push(readOne(source, finder)) - 1 });
+  }
+  return { items, left, sheet: { ...(heading && { heading }), column, rows: shown } };
 }
 
 const leftOf = (sources: readonly string[]): number => Math.max(0, sources.length - PASTED_MAX);
@@ -71,8 +98,31 @@ function decoded(segment: string): string {
   }
 }
 
+/** The most lines of one cell. */
+const CELL_LINES_MAX = 100;
+/** A cell begins with a quote, and does not end in the line; and the line in which it ends. */
+const OPEN_QUOTE = /(?:^|[\t,;])\s*"(?:[^"]|"")*$/;
+const CLOSING_QUOTE = /^(?:[^"]|"")*"\s*(?:$|[\t,;])/;
+
+/** Lines of a file. A quoted cell may have several: a quote that is never closed is a mark of its own line. */
+function linesOf(text: string): readonly string[] {
+  const lines = text.split(/\r\n|\r|\n/);
+  const whole: string[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    let line = lines[at] ?? "";
+    while (OPEN_QUOTE.test(line.replaceAll(/"(?:[^"]|"")*"(?=\s*(?:$|[\t,;]))/g, ""))) {
+      const end = lines.slice(at + 1, at + CELL_LINES_MAX).findIndex((next) => CLOSING_QUOTE.test(next));
+      if (end === -1) break;
+      line = [line, ...lines.slice(at + 1, at + 2 + end)].join("\n");
+      at += end + 1;
+    }
+    if (line.trim() !== "") whole.push(line);
+  }
+  return whole;
+}
+
 function rowsOf(text: string): readonly (readonly string[])[] {
-  const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
+  const lines = linesOf(text);
   return lines.map((line) => (SEPARATORS.test(line) ? splitLine(line) : [line.trim()]));
 }
 
@@ -113,10 +163,17 @@ function splitLine(line: string): readonly string[] {
   return [...cells, cell].map((each) => each.trim());
 }
 
-/** The cells of the column that has most IDs, without its heading. */
-function columnOf(rows: readonly (readonly string[])[], finder: IdFinder): readonly string[] | undefined {
-  const width = rows[0]?.length ?? 0;
-  if (rows.length < 2 || width < 2 || rows.some((row) => row.length !== width)) return undefined;
+interface FoundSheet {
+  readonly heading: readonly string[] | undefined;
+  readonly column: number;
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A table, and its column that has most IDs. */
+function sheetIn(rows: readonly (readonly string[])[], finder: IdFinder): FoundSheet | undefined {
+  const [first] = rows;
+  const width = first?.length ?? 0;
+  if (first === undefined || rows.length < 2 || width < 2 || rows.some((row) => row.length !== width)) return undefined;
   const itemIn = (row: readonly string[], at: number): Pasted => readOne((row[at] ?? "").replace(AROUND, ""), finder);
   const isId = ({ id, path }: Pasted): boolean =>
     finder.canRead(id) || (path !== undefined && finder.onPath(path) !== undefined);
@@ -124,35 +181,12 @@ function columnOf(rows: readonly (readonly string[])[], finder: IdFinder): reado
   const counts = Array.from({ length: width }, (_, at) => sample.filter((row) => isId(itemIn(row, at))).length);
   const most = Math.max(...counts);
   if (most === 0) return undefined;
-  const [first = 0, ...others] = counts.flatMap((count, at) => (count === most ? [at] : []));
-  const areSame = (other: number): boolean => sample.every((row) => itemIn(row, first).id === itemIn(row, other).id);
+  const [best = 0, ...others] = counts.flatMap((count, at) => (count === most ? [at] : []));
+  const areSame = (other: number): boolean => sample.every((row) => itemIn(row, best).id === itemIn(row, other).id);
   // IDs in every column are a list in lines, not a table, unless a column repeats another one.
   if (most === sample.length && !others.every(areSame)) return undefined;
   // Two may repeat each other: the one with places says more.
-  const at = [first, ...others].find((each) => sample.some((row) => itemIn(row, each).path !== undefined)) ?? first;
-  const [heading = "", ...below] = rows.map((row) => row[at] ?? "");
-  return isId(itemIn(rows[0] ?? [], at)) ? [heading, ...below] : below;
-}
-
-export type Row = readonly string[];
-
-/** Rows of a file. The pasted text is a column of its own where an ID had a place: pasted again, it is read there again. */
-export function sheetOf(columns: Row, items: readonly Pasted[], rows: readonly Row[]): readonly Row[] {
-  const hasPlaces = items.some(({ path }) => path !== undefined);
-  const line = ([, id = "", ...rest]: Row, source: string): Row => [id, ...(hasPlaces ? [source] : []), ...rest];
-  return [line(columns, "Pasted"), ...rows.map((row, at) => line(row, items[at]?.source ?? ""))];
-}
-
-/**
- * A CSV (RFC 4180). A formula gets a quote before it, so that no spreadsheet runs it (OWASP, CSV injection): also inside a cell,
- * where other separators begin a new one for the spreadsheets of some countries.
- */
-export const csvOf = (rows: readonly (readonly (string | undefined)[])[]): string =>
-  rows.map((row) => `${row.map((cell) => quoted(cell ?? "")).join(",")}\r\n`).join("");
-
-const FORMULA = /(?<=^|[;,|\t\r\n])(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
-
-function quoted(cell: string): string {
-  const safe = cell.replaceAll(FORMULA, "'");
-  return /[";,|\t\r\n]/.test(safe) || safe !== cell ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const column = [best, ...others].find((each) => sample.some((row) => itemIn(row, each).path !== undefined)) ?? best;
+  const hasHeading = !isId(itemIn(first, column));
+  return { heading: hasHeading ? first : undefined, column, rows: hasHeading ? rows.slice(1) : rows };
 }

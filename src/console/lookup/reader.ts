@@ -11,10 +11,12 @@ import {
   type Words,
 } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../../routing/identity.ts";
-import type { Candidate, DeclaredTable, Taken } from "../../routing/index.ts";
+import type { Candidate, DeclaredTable, Rule, Taken } from "../../routing/index.ts";
 import { readingsOf } from "../../routing/layouts/fields.ts";
 import { shortWords } from "../../routing/resolve/match.ts";
 import type { Explanation } from "../../routing/resolve/resolve.ts";
+import type { DeclaredRoute } from "../../routing/schema/table.ts";
+import type { Part } from "../routing/condition-words.ts";
 import type { IdFinder, Pasted } from "./read-pasted.ts";
 
 /** The page's knowledge of the table. Viewers read the whole table; support only the names that reading needs. */
@@ -41,6 +43,10 @@ export interface CouldBeLine {
 
 /** Reads IDs in the page, by the code that routes at the gateway. */
 export interface Reader extends IdFinder {
+  /** Absent without a table. */
+  readonly words?: TableWords;
+  /** An ID of the table to show what the page does, and its path. */
+  readonly example?: { readonly id: string; readonly path: string | undefined } | undefined;
   readonly knows: "nothing" | "names" | "routes";
   readonly revision: number | undefined;
   read(pasted: Pasted, nowMs: number): Reading;
@@ -51,6 +57,41 @@ export interface Reader extends IdFinder {
   ownPath(entity: string, layout: string, text: string): string | undefined;
   /** Parts of a layout's key, by name. */
   slices(layout: string, words: Words): readonly ReadSlice[];
+}
+
+/** Words of a table about an ID. They come with the table: the code that reads conditions is large. */
+export interface TableWords {
+  /** A route behind "because". `route`: as the gateway told it, for those who do not see the table. */
+  sentence(index: number, route: DeclaredRoute | undefined, subject: string): readonly Part[] | undefined;
+  /** The entry of a rule. `texts`: all of the ID. */
+  entry(rule: Rule, texts: readonly string[]): { readonly pointer: string; readonly route: DeclaredRoute | undefined };
+  /** The rules in their order; `undefined` where the page does not see them, or the rule is of another table. */
+  ladder(of: LadderQuestion): readonly RungInWords[] | undefined;
+}
+
+/** An ID as routes see it. `layout`: `luuid-short` for a short key, whose words have its group and key alone. */
+export interface IdFacts {
+  readonly entity: string;
+  readonly layout: string;
+  readonly words: Words;
+}
+
+export interface LadderQuestion {
+  readonly facts: IdFacts;
+  /** The deciding rule; `undefined`: no rule takes the ID. */
+  readonly rule: Rule | { readonly kind: "gone" } | undefined;
+  /** Where it leads. */
+  readonly region: string | undefined;
+}
+
+export interface RungInWords {
+  /** `off`: not reached. `stop`: nothing takes the ID. */
+  readonly kind: "miss" | "hit" | "off" | "stop";
+  readonly text: string;
+  readonly small: string;
+  /** Set for a single entry. */
+  readonly pointer?: string;
+  readonly region?: string | undefined;
 }
 
 export interface ReadSlice {

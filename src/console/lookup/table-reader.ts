@@ -1,4 +1,4 @@
-import type { Words } from "../../ids/index.ts";
+import type { Layout, Words } from "../../ids/index.ts";
 import type { Candidate, CompiledTable, DeclaredEntity, DeclaredTable, Taken } from "../../routing/index.ts";
 import { readingsOf } from "../../routing/layouts/fields.ts";
 import { checkTable, loadTable } from "../../routing/load.ts";
@@ -6,7 +6,9 @@ import { pathWithId, primaryPattern } from "../../routing/lookup/paths.ts";
 import { shownOf } from "../../routing/resolve/reading.ts";
 import { explain, resolveAny, resolvePath } from "../../routing/resolve/resolve.ts";
 import { parseTableText } from "../../routing/schema/parse.ts";
+import { ownOf } from "../app/own.ts";
 import { bareReader, type Names, type Reader, type ReadSlice } from "./reader.ts";
+import { wordsOfNames, wordsOfTable } from "./verdict/table-words.ts";
 
 /** Readers by a table. What compiles a table is large, and before sign-in there is none: this comes after it. */
 
@@ -26,7 +28,8 @@ interface ReadTable {
 /** By the routes of a table, as the gateway reads it. */
 export function readerOfTable(declared: unknown, revision: number): Reader | undefined {
   const table = loadTable(declared, revision);
-  return table.ok ? readerOf(table.value, "routes") : undefined;
+  if (!table.ok) return undefined;
+  return { ...readerOf(table.value, "routes"), words: wordsOfTable(declared as DeclaredTable) };
 }
 
 /** By the names of a table. The regions that it does not know become one that is never shown. */
@@ -45,7 +48,10 @@ export function readerOfNames({ entities = {}, countries, layouts, revision, tak
   const table = loadTable(JSON.parse(JSON.stringify(declared)), revision);
   if (!table.ok) return undefined;
   const own = taken && loadTaken({ ...declared, default: undefined }, taken, revision);
-  return readerOf(own ?? table.value, "names", taken?.named);
+  return {
+    ...readerOf(own ?? table.value, "names", taken?.named),
+    words: wordsOfNames({ entities, ...(layouts && { layouts }) }),
+  };
 }
 
 /** The routes were checked as a whole: without packs and regions some of them may now be without use. */
@@ -78,6 +84,7 @@ function readerOf(table: CompiledTable, knows: "names" | "routes", named: readon
       const match = table.paths.match(path);
       return match && path.slice(match.idStart, match.idEnd);
     },
+    example: exampleOf(shown),
     layout: (name) => shown.layouts.get(name)?.layout,
     country: (number) => codes.get(number),
     ownPath: (name, layout, text) => {
@@ -108,6 +115,42 @@ function readerOf(table: CompiledTable, knows: "names" | "routes", named: readon
       return { ...explanation, ...shownAs, candidates, decision: undefined, ...(isUnsure && { isUnsure }) };
     },
   };
+}
+
+/** An ID of the table's first entity, minted now in the first of its countries; `undefined` where none can be made so. */
+function exampleOf({ entities, countries }: CompiledTable): Reader["example"] {
+  const nowMs = Date.now();
+  for (const entity of entities.values()) {
+    for (const { enabled, service, group, takes } of entity.ids) {
+      const { layout } = enabled;
+      const [country = 0] = countries.values();
+      const marks = { country, service: service ?? 0, group: group ?? 0 };
+      const words = layout.encode(Object.fromEntries(valuesOf(layout, marks, nowMs)));
+      const mintedMs = words.ok ? (layout.mintedAtMs?.(words.value) ?? nowMs) : undefined;
+      if (!words.ok || !takes(words.value) || Math.abs((mintedMs ?? 0) - nowMs) > DAY_MS) continue;
+      const id = layout.format(words.value);
+      const pattern = primaryPattern(entity, layout.name);
+      return { id, path: pattern && pathWithId(pattern, id) };
+    }
+  }
+  return undefined;
+}
+
+/** Any number that does not end in zeros. */
+const SOME = 0x5eed;
+const DAY_MS = 86_400_000;
+
+function valuesOf(layout: Layout, marks: Readonly<Record<string, number>>, nowMs: number) {
+  const times = layout.fields.filter(({ role }) => role === "time");
+  return layout.fields
+    .filter(({ role }) => role !== "fixed")
+    .map(({ name, role, max }): [string, number | bigint] => {
+      const row = layout.table.rows.find((each) => each.field === name);
+      if (role === "time" && row?.role === "time" && times.length === 1 && typeof max === "number")
+        return [name, Math.min(max, Math.floor((nowMs - row.epochMs) / (row.unit === "s" ? 1000 : 1)))];
+      const value = ownOf(marks, name) ?? SOME;
+      return [name, typeof max === "bigint" ? BigInt(value) : Math.min(max, value)];
+    });
 }
 
 /** A path is of one entity: where it can have the ID, no other one is meant. */

@@ -9,7 +9,7 @@ import { fragmentOf } from "../app/router.ts";
 import { type KnownTable, reader } from "../app/session.ts";
 import { moveTicks } from "../app/typed.ts";
 import { agoText, countText, shortTime } from "../app/words.ts";
-import { countryOf } from "../lookup/meaning.ts";
+import { countryOf } from "../lookup/label/meaning.ts";
 import { readOne } from "../lookup/read-pasted.ts";
 import { chosenOf } from "../lookup/reader.ts";
 import { homeOf } from "./home.ts";

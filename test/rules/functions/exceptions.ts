@@ -14,10 +14,6 @@ const STATE = "a hash with its state in local variables: a function for a round 
 
 export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/console/layouts/declare.tsx DeclareLayout": VIEW,
-  "src/console/lookup/look-up.tsx PasteBox": VIEW,
-  "src/console/lookup/many.tsx ManyIds": VIEW,
-  "src/console/lookup/reading-view.tsx ReadingView": VIEW,
-  "src/console/lookup/reading-view.tsx Destination": VIEW,
   "src/export/envoy.ts listener": TEXT,
   "src/export/envoy.ts cluster": TEXT,
   "src/export/haproxy.ts configText": TEXT,

@@ -34,15 +34,26 @@ it("are names like others on every page", async () => {
   const { page, context, faults } = own;
   await signIn(own, "operator");
   const row = page.getByRole("row", { name: new RegExp(region) });
-  await row.getByText("Not asked", { exact: true }).waitFor();
-  for (const name of ["table", "history", "canary", "moves", "stock", "mint", "layouts"]) {
+  await row.getByText("Not asked yet").waitFor();
+  for (const name of [
+    "routes",
+    "regions",
+    "entities",
+    "editor",
+    "history",
+    "canary",
+    "moves",
+    "capacity",
+    "mint",
+    "layouts",
+  ]) {
     await page.goto(`${stack.consoleUrl}/-/console#/${name}`);
     await page.locator("main h1").waitFor();
-    expect([name, await page.getByText("This page has a fault").count()]).toEqual([name, 0]);
+    expect([name, await page.getByText("has a fault").count()]).toEqual([name, 0]);
   }
   // An ID of eleven digits in base 62, and what every object has.
   await page.goto(`${stack.consoleUrl}/-/console#/look-up?id=/${entity}/constructor`);
-  await page.getByText(`IDs of ${entity} go to ${region}.`).waitFor({ timeout: 5_000 });
+  await page.getByText(`because all ${entity} IDs go to ${region}.`).waitFor({ timeout: 5_000 });
   await page.goto(`${stack.consoleUrl}/-/console#/moves`);
   await page.getByLabel("ID or URL").fill(`/${entity}/constructor`);
   await page.getByText(`in ${region}, by the routes`).waitFor();

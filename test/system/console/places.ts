@@ -47,14 +47,21 @@ export const named = <Value>(names: readonly string[], value: Value) =>
   Object.fromEntries(names.map((name) => [name, value]));
 const preview = async ({ page, go }: Stage): Promise<void> => {
   await go(`#/look-up?id=${ID}`);
-  await page.getByRole("button", { name: "Ask where it goes" }).click();
-  await page.getByRole("button", { name: "Show the entity" }).click();
+  await page.getByRole("button", { name: "Ask the gateway" }).click();
+  await page.getByRole("button", { name: /^Show the/ }).click();
+};
+/** Parts of an entity are folded. */
+const unfold = async ({ page }: Stage): Promise<void> => {
+  await page.locator(".nested").first().waitFor();
+  await page.locator(".nested details").evaluateAll((all) => {
+    for (const each of all) (each as HTMLDetailsElement).open = true;
+  });
 };
 /** Rows of a long list are drawn when they come into view. */
 const seeRows = async ({ page, see }: Stage, texts: readonly string[]): Promise<void> => {
   const rows = page.locator(".many");
   for (let first = 0; first < texts.length; first += 10) {
-    await rows.evaluate((list, at) => list.scrollTo(0, at * 36), first);
+    await rows.evaluate((list, at) => list.scrollTo(0, at * 34), first);
     await see(rows, texts.slice(first, first + 10));
   }
 };
@@ -155,23 +162,28 @@ export const PLACES: readonly Place[] = [
   },
   {
     name: "names of columns of a CSV",
-    from: "a file that is opened; with IDs below them they are not shown",
+    from: "a file that is opened; with IDs below, that of their column alone is shown",
     async show(stage) {
       const row = HELD.map((_, at) => (at === 0 ? ID : "-")).join(",");
-      await openFile(stage, "ids.csv", [cells(HELD).join(","), row, row].join("\n"));
+      await openFile(stage, "ids.csv", [`id,${cells(HELD.slice(1)).join(",")}`, row, row].join("\n"));
       await stage.see(stage.page.locator(".many"), [ID, ID]);
       await stage.seeNone();
+      for (const names of batches(HELD, 500)) {
+        await openFile(stage, "ids.csv", `${cells([names.join(" ")])},x\n${ID},-\n${ID},-`);
+        await stage.see(stage.page.locator(".ask code"), names);
+      }
       await openFile(stage, "ids.csv", cells(HELD).join(","));
       await seeRows(stage, HELD);
     },
   },
   {
     name: "names of files",
-    from: "a file that is opened; they are not shown",
+    from: "a file that is opened",
     async show(stage) {
-      for (const payloads of batches(PAYLOADS, 500)) await openFile(stage, `${payloads.join(" ")}.csv`, `${ID}\n${ID}`);
-      await stage.see(stage.page.locator(".many"), [ID, ID]);
-      await stage.seeNone();
+      for (const payloads of batches(PAYLOADS, 500)) {
+        await openFile(stage, `${payloads.join(" ")}.csv`, `${ID}\n${ID}`);
+        await stage.see(stage.page.locator(".ask"), payloads);
+      }
     },
   },
   {
@@ -217,8 +229,8 @@ export const PLACES: readonly Place[] = [
       // It quotes so many characters.
       for (const texts of batches(names, 128)) {
         await box(stage.page).fill(`/orders/x${texts.join("|")}x`);
-        await stage.page.getByRole("button", { name: "Ask where it goes" }).click();
-        await stage.see(stage.page.locator(".box.warn"), texts);
+        await stage.page.getByRole("button", { name: "Ask the gateway" }).click();
+        await stage.see(stage.page.locator(".because"), texts);
       }
     },
   },
@@ -228,6 +240,7 @@ export const PLACES: readonly Place[] = [
     async show(stage) {
       stage.answer(JSON.stringify(Object.fromEntries(PAYLOADS.map((one) => [one, [one, { [one]: one }]]))));
       await preview(stage);
+      await unfold(stage);
       await stage.see(stage.page.locator(".nested dt"), [...PAYLOADS, ...PAYLOADS]);
       await stage.see(stage.page.locator(".nested dd"), [...PAYLOADS, ...PAYLOADS]);
     },

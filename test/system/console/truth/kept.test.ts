@@ -89,21 +89,35 @@ describe("a list", () => {
   it("stays when one of it is opened, with what the gateway said; Back returns to it", async () => {
     const own = await openAs("viewer");
     const { page, context } = own;
-    await box(page).fill(`${ID}\n/person/1`);
-    await page.getByRole("button", { name: "Ask where they go" }).click();
-    await page.getByText("The gateway said the regions of 2.").first().waitFor();
-    expect(await hasFocus(page)).toBe("Ask where they go");
-    await page.getByRole("button", { name: "/person/1" }).click();
-    await page.getByRole("heading", { name: "This is a person" }).waitFor();
-    expect(await box(page).inputValue()).toBe(`${ID}\n/person/1`);
+    await box(page).fill(`${ID}\n/person/1\n${NOWHERE}`);
+    await page.getByRole("button", { name: "Ask the gateway" }).click();
+    const said = page.getByText("the regions of 3 are the gateway's.");
+    await said.waitFor();
+    expect(await hasFocus(page)).toBe("Ask again");
+    await page.getByRole("button", { name: "eu 2" }).click();
+    await page.getByRole("link", { name: "/person/1" }).click();
+    // Beside the list, which keeps its filter.
+    await page.locator(".side-panel .what", { hasText: "person" }).waitFor();
+    expect(await page.locator(".many tbody a").allTextContents()).toEqual([ID, "/person/1"]);
+    expect(await page.locator("tr[aria-selected=true] a").textContent()).toBe("/person/1");
+    await page.locator(".side-panel").getByRole("button", { name: "Ask the gateway" }).click();
+    await page.locator(".side-panel").getByRole("button", { name: "Ask again" }).waitFor();
+    await page.getByRole("link", { name: "Open alone" }).click();
+    await page.getByText("Confirmed by the gateway").waitFor();
+    expect((await violations(own)).join("\n")).toBe("");
     await page.goBack();
-    await page.getByRole("heading", { name: "2 IDs" }).waitFor();
-    await page.getByText("The gateway said the regions of 2.").first().waitFor();
-    await page.getByRole("button", { name: ID }).click();
-    await page.getByRole("link", { name: "Back to the list" }).click();
-    await page.getByRole("heading", { name: "2 IDs" }).waitFor();
+    await page.goBack();
+    await page.locator(".side-panel").waitFor({ state: "detached" });
+    await said.waitFor();
+    expect(await page.locator(".many tbody a").count()).toBe(2);
+    // Nor by a visit to another page.
+    await page.getByRole("link", { name: "Layouts" }).first().click();
+    await page.getByRole("heading", { name: "Layouts", level: 1 }).waitFor();
+    await page.goBack();
+    await said.waitFor();
+    expect(await page.locator(".many tbody a").count()).toBe(2);
     await page.reload();
-    await page.getByRole("heading", { name: "2 IDs" }).waitFor();
+    await page.getByRole("heading", { name: "3 IDs" }).waitFor();
     expect((await violations(own)).join("\n")).toBe("");
     await context.close();
   });
@@ -111,7 +125,7 @@ describe("a list", () => {
   it("is none where a sentence was pasted", async () => {
     const own = await openAs("support");
     await box(own.page).fill("This is not an ID");
-    await own.page.getByRole("heading", { name: "This is no ID that we know" }).waitFor();
+    await own.page.getByRole("heading", { name: "This is no ID of the table" }).waitFor();
     await own.context.close();
   });
 });
@@ -121,15 +135,17 @@ describe.each(["support", "viewer", "operator"] as const)("an ID that no route t
     const own = await openAs(who);
     const { page, context } = own;
     await box(page).fill(NOWHERE);
-    const verdict = page.getByText("Requests get 404: no route takes this ID.");
+    const verdict = page.getByRole("heading", { name: "Requests get 404" });
     await verdict.waitFor();
-    await page.getByText("by the table in this page, revision 1").waitFor();
-    await page.getByRole("button", { name: "Ask where it goes" }).focus();
+    await page.getByText("No route takes this ID").waitFor();
+    await page.getByText("Read here, revision 1").waitFor();
+    await page.getByRole("button", { name: "Ask the gateway" }).focus();
     await page.keyboard.press("Enter");
-    await verdict.first().waitFor();
+    await page.getByText("Confirmed by the gateway").waitFor();
+    await verdict.waitFor();
     // It is said, too, and the focus stays.
-    await page.locator('main ~ [role="status"]', { hasText: "no route takes this ID" }).waitFor({ state: "attached" });
-    expect(await hasFocus(page)).toBe("Ask where it goes");
+    await page.locator('[role="status"]', { hasText: "No route takes this ID" }).waitFor({ state: "attached" });
+    expect(await hasFocus(page)).toBe("Ask again");
     expect((await violations(own)).join("\n")).toBe("");
     await context.close();
   });
@@ -143,14 +159,17 @@ describe.each(["support", "viewer", "operator"] as const)("an ID that no route t
       if (!request.url().includes("/-/console/assets/")) sent.push(request.url());
     });
     await box(page).fill(`${ID}\n${NOWHERE}`);
-    const problems = () => page.locator(".many td:last-child:not([colspan])").allTextContents();
-    const verdicts = ["", "Requests get 404: no route takes this ID."];
+    const verdicts = async () => [
+      (await page.locator(".many td.c-to").allTextContents())[1],
+      ...(await page.locator(".many td.c-note").allTextContents()),
+    ];
+    const expected = ["404", "", "No route takes this ID"];
     await page.getByRole("heading", { name: "2 IDs" }).waitFor();
-    expect(await problems()).toEqual(verdicts);
+    expect(await verdicts()).toEqual(expected);
     expect(sent).toEqual([]);
-    await page.getByRole("button", { name: "Ask where they go" }).click();
-    await page.getByText("The gateway said the regions of 2.").first().waitFor();
-    expect(await problems()).toEqual(verdicts);
+    await page.getByRole("button", { name: "Ask the gateway" }).click();
+    await page.getByRole("button", { name: "Ask again" }).waitFor();
+    expect(await verdicts()).toEqual(expected);
     expect((await violations(own)).join("\n")).toBe("");
     await context.close();
   });
@@ -158,8 +177,8 @@ describe.each(["support", "viewer", "operator"] as const)("an ID that no route t
   it("reads a ULID, which no entity uses", async () => {
     const own = await openAs(who);
     await box(own.page).fill("01ARZ3NDEKTSV4RRFFQ69G5FAV");
-    await own.page.getByRole("heading", { name: "This reads as ulid" }).waitFor();
-    await own.page.getByText("no entity uses it").waitFor();
+    await own.page.getByRole("heading", { name: "Reads as ulid" }).waitFor();
+    await own.page.getByText("No entity of the table uses this layout.").waitFor();
     await own.context.close();
   });
 });

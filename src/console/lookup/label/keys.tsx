@@ -1,7 +1,10 @@
-import { ownOf } from "../app/own.ts";
-import { Badge, Facts, Health, type Mood, Panel } from "../app/parts.tsx";
-import { agoText, localTime, utcTime } from "../app/words.ts";
-import type { Asked, DirectoryEntry, KeyAnswer } from "./ask.ts";
+import { ownOf } from "../../app/own.ts";
+import { RegionChip } from "../../app/parts/region.tsx";
+import { Note, Sheet } from "../../app/parts/sheet.tsx";
+import { Mark, type Mood, StateMark } from "../../app/parts/state.tsx";
+import { Facts } from "../../app/parts/table.tsx";
+import { agoText, localTime, utcTime } from "../../app/words.ts";
+import type { Asked, DirectoryEntry, KeyAnswer } from "../ask.ts";
 
 /** Directories' entries for a key. They are asked themselves, and no cache of theirs. */
 export function Keys({ keys, text, health }: { keys: readonly KeyAnswer[]; text: string; health: Asked["health"] }) {
@@ -10,9 +13,9 @@ export function Keys({ keys, text, health }: { keys: readonly KeyAnswer[]; text:
   return (
     <>
       {shown.map((key) => (
-        <Panel key={key.directory + key.entity} title={`In the directory ${key.directory}`}>
+        <Sheet key={key.directory + key.entity} title={`In the directory ${key.directory}`} isIn>
           <Key answer={key} text={text} health={health} />
-        </Panel>
+        </Sheet>
       ))}
     </>
   );
@@ -24,30 +27,28 @@ const STATES: Readonly<Record<DirectoryEntry["state"], readonly [mood: Mood, wor
   expired: ["warn", "its reservation is over: another owner may take it, and requests find no such key"],
 };
 
-function Key({
-  answer: { entry, entity, cacheSeconds, askedAtMs },
-  text,
-  health,
-}: {
-  answer: KeyAnswer;
-  text: string;
-  health: Asked["health"];
-}) {
-  if (!entry.ok) {
-    const { slug, title, detail } = entry.problem;
-    return slug === "unknown-key" ? (
-      <p role="status">
-        It has no key {text}
-        {entity !== undefined && ` of ${entity}`}. {freshText(askedAtMs)}
-      </p>
-    ) : (
-      <p class="box warn">
-        {title}. {detail}
-      </p>
-    );
-  }
-  const { key, region, owner, state, changedAt, leaseUntil, missingSince } = entry.value;
+function Key({ answer, text, health }: { answer: KeyAnswer; text: string; health: Asked["health"] }) {
+  const { entry, entity, askedAtMs } = answer;
+  if (entry.ok) return <Entry answer={answer} entry={entry.value} health={health} />;
+  const { slug, title, detail } = entry.problem;
+  return slug === "unknown-key" ? (
+    <p role="status">
+      It has no key {text}
+      {entity !== undefined && ` of ${entity}`}. {freshText(askedAtMs)}
+    </p>
+  ) : (
+    <Note kind="first" title={title}>
+      {detail}
+    </Note>
+  );
+}
+
+function Entry(props: { answer: KeyAnswer; entry: DirectoryEntry; health: Asked["health"] }) {
+  const { answer, entry, health } = props;
+  const { entity, cacheSeconds, askedAtMs } = answer;
+  const { key, region, owner, state, changedAt, leaseUntil, missingSince } = entry;
   const [mood, words] = STATES[state];
+  const regionHealth = ownOf(health, region);
   return (
     <Facts
       rows={[
@@ -56,10 +57,15 @@ function Key({
         [
           "Region",
           <>
-            <strong>{region}</strong> <Health of={ownOf(health, region)} />
+            <RegionChip name={region} /> {regionHealth && <StateMark of={regionHealth} />}
           </>,
         ],
-        ["State", <Badge mood={mood}>{words}</Badge>],
+        [
+          "State",
+          <Mark mood={mood} icon={mood === "good" ? "good" : "warn"}>
+            {words}
+          </Mark>,
+        ],
         owner === undefined ? undefined : ["Owner", <code>{owner}</code>],
         leaseUntil === undefined ? undefined : ["Reserved until", timeText(leaseUntil)],
         missingSince === undefined ? undefined : ["Missing at its region", `since ${timeText(missingSince)}`],
