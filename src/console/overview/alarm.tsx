@@ -20,7 +20,7 @@ interface Props {
 /** So many are told in full: the table below has all. */
 const ALARMS_MAX = 3;
 
-/** What is wrong now, since when, and what can be done about it. */
+/** The incidents of now, since when they are, and the ways out. */
 export function Alarms({ incidents, regions, revisions, targets }: Props) {
   const table = knownTable.value?.declared;
   return (

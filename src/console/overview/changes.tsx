@@ -69,7 +69,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
 const iconOf = ({ kind, type, isOver }: LogEvent): IconName =>
   isOver ? "good" : type.endsWith(".down") || kind === "errors" ? "bad" : (ICONS[kind] ?? "info");
 
-/** What happened, with its evidence. It outlives the figures: 30 days, or 1,000 events. */
+/** Events with their evidence. They outlive the figures: 30 days, or 1,000 events. */
 export function EventLogSheet() {
   const own = log.value;
   return (

@@ -1,7 +1,8 @@
 import "../style/charts.css";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
+import { Button } from "../app/parts/button.tsx";
 import { isDark } from "../app/settings.ts";
 import { countText } from "../app/words.ts";
 import { cursorAt, zoom } from "./plot/cursor.ts";
@@ -99,6 +100,7 @@ function Plot({ title, at, lines, hidden, lit, flags, text, span, place, words, 
   const width = useWidth(frame);
   const shown = lines.filter(({ name }) => !hidden.has(name));
   const top = useMemo(() => topOf(at, shown, span), [at, lines, hidden, span.from, span.to]);
+  const inner = Math.max(0, width - AXIS_WIDTH - END_WIDTH);
   const isOver = useRef(false);
   const painted = useRef<Painted>(undefined as never);
   painted.current = {
@@ -110,18 +112,9 @@ function Plot({ title, at, lines, hidden, lit, flags, text, span, place, words, 
     onCursor: (under) => {
       if (isOver.current && under !== undefined) cursorAt.value = at[under];
     },
-    onZoom: (within) => {
-      zoom.value = within;
-    },
+    onZoom: setZoom,
   };
   usePlot(frame, { at, lines, hidden, lit, width, cursor: place }, painted);
-  const inner = Math.max(0, width - AXIS_WIDTH - END_WIDTH);
-  const pointAt = (event: PointerEvent) => {
-    // A finger that moves up or down scrolls the page.
-    if (event.pointerType !== "touch" || frame.current === null) return;
-    const left = event.clientX - frame.current.getBoundingClientRect().left - AXIS_WIDTH;
-    cursorAt.value = timeAt(left, span, inner);
-  };
   return (
     <div class="plot">
       <Flags flags={flags} span={span} width={inner} />
@@ -136,37 +129,48 @@ function Plot({ title, at, lines, hidden, lit, flags, text, span, place, words, 
         aria-valuenow={place ?? Math.max(0, at.length - 1)}
         aria-valuetext={words}
         onKeyDown={(event) => takeKey(event, at, span, place)}
-        onBlur={() => {
-          cursorAt.value = undefined;
-        }}
-        onPointerEnter={() => {
-          isOver.current = true;
-        }}
-        onPointerLeave={({ pointerType }) => {
-          if (pointerType === "touch") return;
-          isOver.current = false;
-          cursorAt.value = undefined;
-        }}
-        onPointerDown={pointAt}
-        onPointerMove={pointAt}
+        onBlur={leave}
+        {...pointerOf(isOver, (left) => timeAt(left - AXIS_WIDTH, span, inner))}
       />
       {place !== undefined && (
         <Placed class="at" left={leftOf(at[place] ?? 0, span, inner)} text={timeText(at[place] ?? 0, true)} />
       )}
       <Ends {...{ at, lines: shown, span, top }} />
       {zoom.value !== undefined && (
-        <button
-          type="button"
-          class="btn quiet small whole-span"
-          onClick={() => {
-            zoom.value = undefined;
-          }}
-        >
+        <Button kind="quiet" size="small" class="whole-span" onClick={() => setZoom(undefined)}>
           Whole time
-        </button>
+        </Button>
       )}
     </div>
   );
+}
+
+const setZoom = (within: Span | undefined): void => {
+  zoom.value = within;
+};
+
+const leave = (): void => {
+  cursorAt.value = undefined;
+};
+
+/** A mouse leaves the plot; a finger is lifted, and what it pointed at stays. One that moves up or down scrolls the page. */
+function pointerOf(isOver: { current: boolean }, timeOf: (left: number) => number) {
+  const point = (event: TargetedPointerEvent<HTMLElement>) => {
+    if (event.pointerType === "touch")
+      cursorAt.value = timeOf(event.clientX - event.currentTarget.getBoundingClientRect().left);
+  };
+  return {
+    onPointerEnter: () => {
+      isOver.current = true;
+    },
+    onPointerLeave: ({ pointerType }: TargetedPointerEvent<HTMLElement>) => {
+      if (pointerType === "touch") return;
+      isOver.current = false;
+      leave();
+    },
+    onPointerDown: point,
+    onPointerMove: point,
+  };
 }
 
 function useWidth(frame: { readonly current: HTMLElement | null }): number {
@@ -181,7 +185,7 @@ function useWidth(frame: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-interface Drawn extends Pick<PlotProps, "at" | "lines" | "hidden" | "lit"> {
+interface Inputs extends Pick<PlotProps, "at" | "lines" | "hidden" | "lit"> {
   readonly width: number;
   readonly cursor: number | undefined;
 }
@@ -189,7 +193,7 @@ interface Drawn extends Pick<PlotProps, "at" | "lines" | "hidden" | "lit"> {
 /** Paints again whenever the values, the width or the theme change. */
 function usePlot(
   frame: { readonly current: HTMLElement | null },
-  { at, lines, hidden, lit, width, cursor }: Drawn,
+  { at, lines, hidden, lit, width, cursor }: Inputs,
   painted: { readonly current: Painted },
 ): void {
   const plot = useRef<uPlot>(undefined);
@@ -198,8 +202,8 @@ function usePlot(
   useEffect(() => {
     const own = frame.current;
     if (own === null || width === 0) return;
-    const drawn = lines.map((line) => ({ ...line, colour: colourOf(line), isShown: !hidden.has(line.name) }));
-    plot.current = makePlot(own, drawn, { width, data }, painted);
+    const painting = lines.map((line) => ({ ...line, colour: colourOf(line), isShown: !hidden.has(line.name) }));
+    plot.current = makePlot(own, painting, { width, data }, painted);
     return () => {
       plot.current?.destroy();
       plot.current = undefined;

@@ -1,8 +1,9 @@
 import type { HistorySeries, MetricsHistory } from "../../formats/console-api.ts";
 import { FEW_ERRORS, MANY_SHARE, type RegionState } from "../../formats/region-state.ts";
+import { ownOf } from "../app/own.ts";
 
 /**
- * What is wrong now, from states and figures: one judge for the alarm of the overview and for the title of the tab. Pure. A region
+ * The incidents of now, from states and figures: one judge for the alarm of the overview and for the title of the tab. Pure. A region
  * that fails many requests is an incident whatever its state says, and so is a state that is bad without any request.
  */
 
@@ -15,7 +16,7 @@ interface WatchedRegion {
 
 export interface Watched {
   readonly regions: Readonly<Record<string, WatchedRegion>> | undefined;
-  /** Of an hour, in steps of seconds. */
+  /** The last hour, in steps of seconds. */
   readonly history?: MetricsHistory | undefined;
   /** The status of a problem's responses; `undefined` for one that is not known. */
   readonly statusOf?: ((slug: string) => number | undefined) | undefined;
@@ -40,11 +41,11 @@ export interface Incident {
   readonly isAtLeast: boolean;
   /** Failed requests a second in the last minute since it began; `undefined` where no whole step is counted. */
   readonly failedPerSecond: number | undefined;
-  /** Of the region's requests of the last minute. */
+  /** The share of the region's requests of the last minute. */
   readonly failedShare: number | undefined;
   /** The region's share of all requests of the last minute. */
   readonly trafficShare: number | undefined;
-  /** What most of the failed requests get: the slug of a problem, or `undefined` for an answer of an origin. */
+  /** Most of the failed requests get it: the slug of a problem, or `undefined` for an answer of an origin. */
   readonly problem: string | undefined;
 }
 
@@ -63,25 +64,40 @@ export function incidentsOf(watched: Watched): readonly Incident[] {
 }
 
 function incidentOf(name: string, watched: Watched, counted: MetricsHistory | undefined): Incident | undefined {
-  const health =
-    watched.regions !== undefined && Object.hasOwn(watched.regions, name) ? watched.regions[name] : undefined;
-  const series = counted && Object.hasOwn(counted.regions, name) ? counted.regions[name] : undefined;
+  const health = ownOf(watched.regions, name);
+  const series = ownOf(counted?.regions, name);
   const recent = series && counted && recentCounts(series, counted.stepSeconds);
   const isFailing = recent !== undefined && areMany(recent.errors, recent.requests);
   const level = levelOf(health?.state, isFailing);
   if (level === undefined) return undefined;
-  const all = counted && recentCounts(counted.total, counted.stepSeconds);
   const since = sinceOf(health, series, counted, isFailing);
+  const figures = series && counted ? figuresOf(series, counted, { watched, since }) : NO_FIGURES;
+  return { region: name, level, state: health?.state, basis: health?.basis ?? "", ...since, ...figures };
+}
+
+type Figures = Pick<Incident, "failedPerSecond" | "failedShare" | "trafficShare" | "problem">;
+
+const NO_FIGURES: Figures = {
+  failedPerSecond: undefined,
+  failedShare: undefined,
+  trafficShare: undefined,
+  problem: undefined,
+};
+
+const shareOf = (some: number, all: number): number | undefined => (all === 0 ? undefined : some / all);
+
+function figuresOf(
+  series: Counts,
+  counted: MetricsHistory,
+  { watched, since }: { watched: Watched; since: Since },
+): Figures {
+  const { requests, errors } = recentCounts(series, counted.stepSeconds);
+  const all = recentCounts(counted.total, counted.stepSeconds);
   return {
-    region: name,
-    level,
-    state: health?.state,
-    basis: health?.basis ?? "",
-    ...since,
-    failedPerSecond: series && counted && rateOf(series, counted, since.sinceMs),
-    failedShare: recent === undefined || recent.requests === 0 ? undefined : recent.errors / recent.requests,
-    trafficShare: recent === undefined || !all || all.requests === 0 ? undefined : recent.requests / all.requests,
-    problem: recent && counted && mostOf(counted, recent.errors, watched),
+    failedPerSecond: rateOf(series, counted, since.sinceMs),
+    failedShare: shareOf(errors, requests),
+    trafficShare: shareOf(requests, all.requests),
+    problem: mostOf(counted, errors, watched),
   };
 }
 
@@ -96,7 +112,6 @@ function incidentOfGateway(counted: MetricsHistory, watched: Watched): Incident 
   const rest = restOf(counted);
   const recent = recentCounts(rest, counted.stepSeconds);
   if (!areMany(recent.errors, recent.requests)) return undefined;
-  const all = recentCounts(counted.total, counted.stepSeconds);
   const since = sinceOf(undefined, rest, counted, true);
   return {
     region: undefined,
@@ -104,10 +119,7 @@ function incidentOfGateway(counted: MetricsHistory, watched: Watched): Incident 
     state: undefined,
     basis: "They were sent to no region.",
     ...since,
-    failedPerSecond: rateOf(rest, counted, since.sinceMs),
-    failedShare: recent.errors / recent.requests,
-    trafficShare: recent.requests / Math.max(1, all.requests),
-    problem: mostOf(counted, recent.errors, watched),
+    ...figuresOf(rest, counted, { watched, since }),
   };
 }
 
@@ -145,7 +157,7 @@ export const areMany = (errors: number, requests: number): boolean =>
 
 type Since = Pick<Incident, "sinceMs" | "isAtLeast">;
 
-/** What the figures say counts where requests fail: a state may have changed since, from degraded to down and back. */
+/** Where requests fail the figures count: a state may have changed since, from degraded to down and back. */
 function sinceOf(
   health: WatchedRegion | undefined,
   series: Counts | undefined,

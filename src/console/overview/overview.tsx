@@ -34,7 +34,7 @@ import { WorldMap } from "./map/map.tsx";
 import { statusOf } from "./problem-words.ts";
 import { Problems } from "./problems.tsx";
 import { RegionRows } from "./region-rows.tsx";
-import { Tiles } from "./tiles.tsx";
+import { Tiles } from "./tiles/tiles.tsx";
 
 /** How the gateway is now, what is wrong, and how it went. */
 export default function Overview() {
@@ -55,18 +55,7 @@ export default function Overview() {
   );
   return (
     <>
-      <PageHead title="Overview">
-        <Segments
-          label="Time"
-          value={range.value}
-          options={(Object.keys(RANGES) as Range[]).map((name) => [name, name] as const)}
-          onChange={setRange}
-        />
-        <Tag kind="line">
-          <Icon name="overview" />
-          {isLive.value ? "live" : "every 10 s"}
-        </Tag>
-      </PageHead>
+      <Head />
       <Alarms
         incidents={incidents}
         regions={regions.value}
@@ -78,12 +67,7 @@ export default function Overview() {
       <div class="two">
         <div class="pile">
           <RegionRows names={names} regions={regions.value} hour={hour.value} incidents={incidents} />
-          {shown.value && <Charts shown={shown.value} names={names} revisions={revisions.value} />}
-          {shown.value === undefined && historyProblem.value === undefined && (
-            <Sheet title={`Last ${range.value}`}>
-              <Skeleton label="Loading the figures" lines={8} />
-            </Sheet>
-          )}
+          <OverTime names={names} />
         </div>
         <div class="pile">
           {table && (
@@ -101,6 +85,31 @@ export default function Overview() {
     </>
   );
 }
+
+function OverTime({ names }: { names: readonly string[] }) {
+  if (shown.value !== undefined) return <Charts shown={shown.value} names={names} revisions={revisions.value} />;
+  if (historyProblem.value !== undefined) return null;
+  return (
+    <Sheet title={`Last ${range.value}`}>
+      <Skeleton label="Loading the figures" lines={8} />
+    </Sheet>
+  );
+}
+
+const Head = () => (
+  <PageHead title="Overview">
+    <Segments
+      label="Time"
+      value={range.value}
+      options={(Object.keys(RANGES) as Range[]).map((name) => [name, name] as const)}
+      onChange={setRange}
+    />
+    <Tag kind="line">
+      <Icon name="overview" />
+      {isLive.value ? "live" : "every 10 s"}
+    </Tag>
+  </PageHead>
+);
 
 const flagsOf = () =>
   (revisions.value ?? []).flatMap(({ time, revision }) =>

@@ -20,7 +20,7 @@ interface Props {
   readonly flags: readonly Pick<Flag, "at" | "text">[];
 }
 
-/** What requests were refused with, most often first. Each opens to the paths that had it last. */
+/** Problems that requests had, most often first. Each opens to the paths that had it last. */
 export function Problems({ shown, title, flags }: Props) {
   const [hasAll, setAll] = useState(false);
   const [open, setOpen] = useState<string>();
@@ -64,7 +64,7 @@ export function Problems({ shown, title, flags }: Props) {
                 </small>
               </div>
               <span class="num">
-                {wholeText(count)}
+                <span>{wholeText(count)}</span>
                 <small>{courseText(course)}</small>
               </span>
               {isOpen && <Details slug={slug} shown={shown} flags={flags} />}

@@ -13,7 +13,7 @@ import { ratesOf, recentOf, wholeOf } from "./history.ts";
 import type { Incident } from "./incident.ts";
 import { lastAnswerText, type OriginState, originEvidence, originState } from "./origins.ts";
 import { lastedText, rateText, shareText } from "./plot/words.ts";
-import { Spark } from "./tile.tsx";
+import { Spark } from "./tiles/tile.tsx";
 
 interface Props {
   readonly names: readonly string[];
@@ -112,7 +112,7 @@ export function RegionRows({ names, regions, hour, incidents }: Props) {
   );
 }
 
-/** What is sound needs no evidence. */
+/** A sound region needs no evidence. */
 const isToShow = (state: RegionState | undefined, origins: readonly Origin[], nowMs: number): boolean =>
   (state !== undefined && state !== "healthy" && state !== "not-asked") ||
   origins.some((origin) => !["healthy", "not-asked", "drained"].includes(originState(origin, nowMs)));

@@ -8,7 +8,7 @@ import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violati
 
 let stack: ConsoleStack;
 beforeAll(async () => {
-  stack = await startConsole();
+  stack = await startConsole((table) => table, { REPORT_SECONDS: "1" });
 }, 60_000);
 afterAll(() => stack?.stop());
 
@@ -89,60 +89,126 @@ const withFigures = async (page: Page): Promise<void> => {
 };
 
 describe("the overview", () => {
-  it("has the four golden signals, regions now and over the hour, and the table of each isolate", async () => {
+  it("counts the requests that were sent, and has them in words, as lines and as tables", async () => {
     const id = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
-    for (let turn = 0; turn < 5; turn++) await fetch(`${stack.url}/orders/${id}`).then((answer) => answer.text());
+    for (let turn = 0; turn < 6; turn++)
+      await fetch(`${stack.url}/orders/none-${turn}`).then((answer) => answer.text());
+    for (let turn = 0; turn < 14; turn++) await fetch(`${stack.url}/orders/${id}`).then((answer) => answer.text());
     const own = await openOverview();
     const { page, context } = own;
-    const isolate = rowIn(page, "Tables by isolate", /^[0-9a-f]{8}/);
-    await isolate.waitFor();
-    expect((await isolate.getByRole("cell").allTextContents())[0]?.trim()).toBe("1");
-    await page.getByText("1 isolate has reported lately").waitFor();
-    for (const name of ["Requests a second", "Errors a second", "Time to the response", "Requests in progress"]) {
+    const problem = page
+      .getByRole("list", { name: "Problems" })
+      .getByRole("listitem")
+      .filter({ hasText: "malformed-id" });
+    await expect.poll(() => problem.locator(".num > span").textContent(), { timeout: 25_000 }).toBe("6");
+    for (const name of [
+      "Requests a second",
+      "Errors a second",
+      "Time to the response",
+      "Refused a second",
+      "Requests in progress",
+      "Problems a second",
+    ]) {
       await page.getByRole("figure", { name, exact: true }).waitFor();
     }
-    await page.getByText(/^origin p99: now/).waitFor();
-    await rowIn(page, "Figures of the regions", /^eu/).getByText("no active check").waitFor();
-    await page
-      .locator("figcaption")
-      .getByText(/in the last hour .* requests a second, 0 % errors/)
-      .waitFor();
+    const requests = page.getByRole("figure", { name: "Requests a second" });
+    await requests.getByText("Values as a table").click();
+    // Those without an ID went to no region; a step has ten seconds.
+    const counted = async () => {
+      const cells = await requests.getByRole("cell").allTextContents();
+      return Math.round(cells.reduce((sum, cell) => sum + (Number(cell) || 0), 0) * 10);
+    };
+    await expect.poll(counted, { timeout: 25_000 }).toBe(14);
+    await page.getByRole("button", { name: "1 of 1 isolate" }).click();
+    const isolate = page.getByRole("dialog").getByRole("row", { name: /^[0-9a-f]{8}/ });
+    expect((await isolate.getByRole("cell").allTextContents())[0]?.trim()).toBe("1");
+    await page.getByText("1 isolate has reported lately").waitFor();
+    await page.keyboard.press("Escape");
+    await problem.getByRole("button").click();
+    await problem.getByRole("list", { name: "The last requests that had it" }).waitFor();
+    expect(await problem.getByRole("link", { name: "/orders/none-5" }).getAttribute("href")).toContain("#/look-up?id=");
     await expectSound(own);
     await context.close();
   });
 
-  it("says what each region had over the hour, on the map too, and which problems came with a publication", async () => {
+  it("says shares, and how often a problem came before and after a publication", async () => {
     const own = await openOverview(withFigures);
     const { page, context } = own;
     const cells = rowIn(page, "Figures of the regions", /^eu/).getByRole("cell");
     await cells.first().waitFor();
-    expect((await cells.allTextContents()).slice(1, 6)).toEqual(["10 %", "3", "10 %", "3", "4 ms, 40 ms"]);
+    expect((await cells.allTextContents()).slice(2, 5)).toEqual(["10 %", "4 ms", "40 ms"]);
+    expect(await page.locator(".tile .big").allTextContents()).toEqual(["4 / s", "5 %", "0 %", "40 ms", "1"]);
     await page
-      .locator("figcaption")
-      .getByText("now 3 requests a second, 10 % errors; in the last hour 3 requests a second, 10 % errors")
+      .getByRole("alert")
+      .getByText(/^eu fails 10 % of its requests since .*: 0.3 requests a second get 5xx$/)
       .waitFor();
-    const problem = rowIn(page, "Problems", /^unassigned-key/);
-    expect(await problem.getByRole("cell").allTextContents()).toEqual(["60", "0", "12"]);
-    expect(await page.getByRole("columnheader", { name: "Per minute" }).allTextContents()).toEqual([
-      "Per minute before 2",
-      "Per minute after 2",
-    ]);
-    expect(await page.getByText("eu: now 0.5, at most 0.5").count()).toBe(1);
+    const problem = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
+    await problem.getByText("No route takes the ID").click();
+    await problem.getByText("A minute before 2").waitFor();
+    expect(await problem.locator("dd").allTextContents()).toEqual(["404", "0", "12"]);
     await expectSound(own);
     await context.close();
   });
 
-  it("shows isolates that are behind, and says where the others are not known", async () => {
+  it("has one cursor and one zoom for all charts, by pointer and by keyboard, and lines that can be switched off", async () => {
     const own = await openOverview(withFigures);
     const { page, context } = own;
+    const sliderOf = (name: string) => page.getByRole("slider", { name });
+    const saidOf = (name: string) => sliderOf(name).getAttribute("aria-valuetext");
+    await sliderOf("Requests a second").waitFor();
+    expect(await saidOf("Requests a second")).toBe("now: eu 3, us 1");
+    await sliderOf("Requests a second").hover({ position: { x: 200, y: 60 } });
+    const at = /^(\d\d:\d\d:\d\d): eu 3, us 1$/.exec((await saidOf("Requests a second")) ?? "")?.[1];
+    expect(at).toBeDefined();
+    expect(await saidOf("Time to the response")).toBe(`${at}: p50 4 ms, p99 40 ms`);
+    await page.getByText(`Values at ${at}`).waitFor();
+    await page.mouse.move(5, 5);
+    await page.getByText("Values of now").waitFor();
+    await sliderOf("Errors a second").focus();
+    await page.keyboard.press("Home");
+    const first = (await saidOf("Requests a second"))?.slice(0, 8);
+    await page.keyboard.press("ArrowRight");
+    const second = (await saidOf("Requests a second"))?.slice(0, 8);
+    expect(Date.parse(`1970-01-01T${second}Z`) - Date.parse(`1970-01-01T${first}Z`)).toBe(10_000);
+    await page.keyboard.press("+");
+    expect(await page.getByRole("button", { name: "Whole time" }).count()).toBe(6);
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("button", { name: "Whole time" }).count()).toBe(0);
+    const box = await sliderOf("Requests a second").boundingBox();
+    if (box === null) throw new Error("no chart");
+    await page.mouse.move(box.x + 120, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 220, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await page.getByRole("button", { name: "Whole time" }).first().click();
+    await page.getByRole("figure", { name: "Requests a second" }).getByRole("button", { name: /^us/ }).click();
+    expect(await saidOf("Requests a second")).toBe("now: eu 3");
+    const flag = page
+      .getByRole("figure", { name: "Requests a second" })
+      .getByRole("link", { name: /revision 2 by ann/ });
+    expect(await flag.getAttribute("href")).toBe("#/history?revision=2");
+    await expectSound(own);
+    await context.close();
+  });
+
+  it("shows isolates that are behind, and says where the counters cannot be read", async () => {
+    const headers = { authorization: `Bearer ${TOKENS.viewer}` };
+    const status = await (await fetch(`${stack.url}/-/table/status`, { headers })).json();
+    const newest = { ...status, controlPlane: { ...status.controlPlane, revision: 2 } };
+    const own = await openOverview(async (page) => {
+      await withFigures(page);
+      await page.route("**/-/table/status", (route) => route.fulfill({ json: newest }));
+    });
+    const { page, context } = own;
+    await page.reload();
+    await page.getByRole("button", { name: "299 of 300 isolates" }).click();
     await page.getByText("300 isolates have reported lately; these 2 are the furthest behind").waitFor();
     expect(await rowIn(page, "Tables by isolate", /^a1/).getByText("10 minutes ago").count()).toBe(1);
+    await page.keyboard.press("Escape");
     await page.route("**/-/metrics/history?*", (route) => route.fulfill({ json: { ...FIGURES, source: "none" } }));
-    await page.getByLabel("Over", { exact: true }).selectOption("day");
-    await page.getByText("the counters cannot be read").waitFor();
-    await page
-      .getByText("Each isolate has its own copy; this is the one that answered. The others are not known.")
-      .waitFor();
+    await page.getByText("24 h", { exact: true }).click();
+    await page.getByText("The counters cannot be read: figures of now are not known").waitFor();
+    expect((await page.locator(".tile .big").allTextContents()).slice(0, 4)).toEqual(["–", "–", "–", "–"]);
     await context.close();
   });
 
@@ -150,20 +216,31 @@ describe("the overview", () => {
     const headers = { authorization: `Bearer ${TOKENS.viewer}` };
     const regions = await (await fetch(`${stack.url}/-/regions`, { headers })).json();
     const [origin] = regions.regions.eu.origins;
-    const halfOpen = {
-      ...origin,
-      breaker: "half-open",
-      lastCheck: { at: regions.since, good: false, status: 503, fault: null },
+    const check = { at: new Date().toISOString(), good: false, status: 503, fault: null };
+    const eu = {
+      state: "down",
+      basis: "Its origin failed its last check.",
+      origins: [{ ...origin, lastCheck: check }],
     };
-    const alone = { ...regions, source: "this isolate", regions: { ...regions.regions, eu: { origins: [halfOpen] } } };
+    const alone = { ...regions, source: "this isolate", regions: { ...regions.regions, eu } };
     const own = await openOverview(async (page) => {
       await page.route("**/-/regions", (route) => route.fulfill({ json: alone }));
     });
     const { page, context } = own;
-    await page.getByText("figures of one isolate alone").waitFor();
-    await rowIn(page, "Figures of the regions", /^eu/)
-      .getByText(/breaker half-open; check failed \(503\)/)
+    await page.getByText("States are of one isolate alone").waitFor();
+    await page
+      .getByRole("region", { name: "Figures of the regions" })
+      .getByText(/check failed \(503\)/)
       .waitFor();
+    await context.close();
+  });
+
+  it("never shows states as those of now that it could not read", async () => {
+    const own = await openOverview();
+    const { page, context } = own;
+    await rowIn(page, "Figures of the regions", /^eu/).waitFor();
+    await page.route("**/-/regions", (route) => route.fulfill({ status: 503, json: { title: "Module unavailable" } }));
+    await page.getByText(/^The states below are of \d\d:\d\d:\d\d: how the regions are now is not known$/).waitFor();
     await context.close();
   });
 });

@@ -1,6 +1,7 @@
 import { iuid } from "../../../ids/index.ts";
 import type { KnownTable } from "../../app/session.ts";
 import type { Reader } from "../../lookup/reader.ts";
+import { WORLD_DOTS } from "./world-dots.generated.ts";
 
 /** Dots of the map, and where new IDs of each country go. Pure. */
 
@@ -35,6 +36,8 @@ export function runsOf({ columns, runs }: { readonly columns: number; readonly r
 /** A path of no length has no dot. */
 const pathOf = (column: number, row: number, length: number): string =>
   `M${column * STEP + 2} ${row * STEP + 2}h${length === 1 ? 0.01 : (length - 1) * STEP}`;
+
+export const WORLD_RUNS = runsOf(WORLD_DOTS);
 
 /** Where a new ID of each country of the table would go, read as the gateway reads it. */
 export function regionByCountry(reader: Reader, { declared }: KnownTable, nowMs: number): ReadonlyMap<string, string> {

@@ -2,12 +2,10 @@ import { useMemo } from "preact/hooks";
 import { RegionChip, regionClass } from "../../app/parts/region.tsx";
 import { Mark } from "../../app/parts/state.tsx";
 import { countryName } from "../../app/words.ts";
-import { runsOf, STEP } from "./countries.ts";
+import { STEP, WORLD_RUNS } from "./countries.ts";
 import { WORLD_DOTS } from "./world-dots.generated.ts";
 
 /** The countries of the world as dots, each in the colour of the region that its new IDs go to. */
-
-const RUNS = runsOf(WORLD_DOTS);
 
 interface MapProps {
   readonly names: readonly string[];
@@ -18,7 +16,7 @@ interface MapProps {
 
 /** Land in grey, and the countries of the table by region; the list below says the same. */
 export function WorldMap({ names, byCountry, down }: MapProps) {
-  const paths = useMemo(() => Map.groupBy(RUNS, ({ code }) => byCountry.get(code) ?? ""), [byCountry]);
+  const paths = useMemo(() => Map.groupBy(WORLD_RUNS, ({ code }) => byCountry.get(code) ?? ""), [byCountry]);
   const pathsOf = (region: string) =>
     paths
       .get(region)

@@ -20,7 +20,7 @@ export interface Line {
 export const colourOf = ({ region, isBad }: Line): string =>
   region !== undefined ? `--region-${regionPlace(region)}` : isBad ? "--bad" : "--ink";
 
-/** A line in a legend: the shape of its region, or how it is drawn. */
+/** A line in a legend: the shape of its region, or how it is painted. */
 export const LineMark = ({ line: { region, style, isBad } }: { line: Line }) =>
   region !== undefined && style === "solid" ? (
     <Shape region={region} />

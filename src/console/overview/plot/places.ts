@@ -7,7 +7,7 @@ export interface Flag {
   readonly text: string;
   readonly isCanary: boolean;
   readonly href: string;
-  /** What was published, in words. */
+  /** The publication in words. */
   readonly title?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface PaintedLine {
   readonly isShown: boolean;
 }
 
-/** What a plot asks for whenever it paints: it outlives the values. */
+/** A plot asks for it whenever it paints. */
 export interface Painted {
   readonly span: Span;
   readonly top: number;
@@ -51,9 +51,7 @@ export function makePlot(
   size: { readonly width: number; readonly data: uPlot.AlignedData },
   painted: { readonly current: Painted },
 ): uPlot {
-  const [soft, grid] = [colourIn(frame, "--ink-3"), colourIn(frame, "--rule")];
-  const font = `11px ${getComputedStyle(frame).fontFamily}`;
-  const axis = { stroke: soft, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
+  const soft = colourIn(frame, "--ink-3");
   const options: uPlot.Options = {
     width: size.width,
     height: PLOT_HEIGHT + AXIS_HEIGHT,
@@ -75,23 +73,7 @@ export function makePlot(
       x: { range: () => [painted.current.span.from, painted.current.span.to] },
       y: { range: () => [0, painted.current.top] },
     },
-    axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        space: 76,
-        size: AXIS_HEIGHT,
-        gap: 4,
-        values: (_, all) => all.map((time) => painted.current.timeText(time)),
-      },
-      {
-        ...axis,
-        space: 36,
-        size: AXIS_WIDTH,
-        gap: 8,
-        values: (_, all) => all.map((value) => (value === 0 ? "" : painted.current.text(value))),
-      },
-    ],
+    axes: axesOf(frame, painted),
     series: [
       {},
       ...lines.map(({ name, colour, style, isShown }) => ({
@@ -110,6 +92,29 @@ export function makePlot(
     },
   };
   return new uPlot(options, size.data, frame);
+}
+
+function axesOf(frame: HTMLElement, painted: { readonly current: Painted }): uPlot.Axis[] {
+  const font = `11px ${getComputedStyle(frame).fontFamily}`;
+  const grid = { stroke: colourIn(frame, "--rule"), width: 1 };
+  const axis = { stroke: colourIn(frame, "--ink-3"), font, grid, ticks: { show: false } };
+  return [
+    {
+      ...axis,
+      grid: { show: false },
+      space: 76,
+      size: AXIS_HEIGHT,
+      gap: 4,
+      values: (_, all) => all.map((time) => painted.current.timeText(time)),
+    },
+    {
+      ...axis,
+      space: 36,
+      size: AXIS_WIDTH,
+      gap: 8,
+      values: (_, all) => all.map((value) => (value === 0 ? "" : painted.current.text(value))),
+    },
+  ];
 }
 
 /** A line for each publication below its flag, dashed for a canary. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { regionClass } from "../app/parts/region.tsx";
+import { regionClass } from "../../app/parts/region.tsx";
 
 const WIDTH = 100;
 const HEIGHT = 28;

@@ -1,9 +1,9 @@
-import type { IsolateTables } from "../../formats/console-api.ts";
-import type { Status } from "../../formats/table-api.ts";
-import { Note } from "../app/parts/sheet.tsx";
-import { Tag } from "../app/parts/state.tsx";
-import { Facts, Table } from "../app/parts/table.tsx";
-import { agoText, plural, wholeText } from "../app/words.ts";
+import type { IsolateTables } from "../../../formats/console-api.ts";
+import type { Status } from "../../../formats/table-api.ts";
+import { Note } from "../../app/parts/sheet.tsx";
+import { Tag } from "../../app/parts/state.tsx";
+import { Facts, Table } from "../../app/parts/table.tsx";
+import { agoText, plural, wholeText } from "../../app/words.ts";
 import { MachinesView } from "./machines.tsx";
 
 /** The table in the isolate that answered, and in all that reported lately: of machines in a cluster, else of isolates. */

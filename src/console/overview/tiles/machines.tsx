@@ -1,8 +1,8 @@
-import { isBehind } from "../../formats/machines.ts";
-import type { ShownMachines } from "../../formats/table-api.ts";
-import { Tag } from "../app/parts/state.tsx";
-import { Table } from "../app/parts/table.tsx";
-import { agoText, plural } from "../app/words.ts";
+import { isBehind } from "../../../formats/machines.ts";
+import type { ShownMachines } from "../../../formats/table-api.ts";
+import { Tag } from "../../app/parts/state.tsx";
+import { Table } from "../../app/parts/table.tsx";
+import { agoText, plural } from "../../app/words.ts";
 
 /** Edges, by what their mirrors have, and the state nodes that they ask. */
 export function MachinesView({ machines: { edges, nodes, published } }: { machines: ShownMachines }) {

@@ -1,9 +1,9 @@
-import type { MetricsHistory } from "../../formats/console-api.ts";
-import { msText } from "../app/words.ts";
-import { changeOf, ratesOf, recentOf, wholeOf } from "./history.ts";
-import { areMany, type Incident } from "./incident.ts";
-import { momentText, rateText, shareText } from "./plot/words.ts";
-import { problemWords, statusOf } from "./problem-words.ts";
+import type { MetricsHistory } from "../../../formats/console-api.ts";
+import { msText } from "../../app/words.ts";
+import { changeOf, ratesOf, recentOf, wholeOf } from "../history.ts";
+import { areMany, type Incident } from "../incident.ts";
+import { momentText, rateText, shareText } from "../plot/words.ts";
+import { problemWords, statusOf } from "../problem-words.ts";
 import { RevisionTile } from "./revision-tile.tsx";
 import { Spark, Tile } from "./tile.tsx";
 
@@ -55,7 +55,6 @@ function Figures({
   const rates = (counts: readonly number[]) => ratesOf(counts, stepSeconds);
   const shares = (counts: readonly number[]) =>
     counts.map((count, at) => (total.requests[at] ? count / (total.requests[at] ?? 1) : 0));
-  const perMinute = (share: number | undefined) => (share === undefined ? 0 : share * recent.perSecond);
   const failed = recent.errorShare ?? 0;
   const isBad = failed > 0 && (incidents.some(({ level }) => level !== "warn") || areMany(failed * 100, 100));
   const refused = mostRefused(all);
@@ -75,16 +74,10 @@ function Figures({
         isBad={isBad}
         spark={<Spark values={shares(total.errors)} isBad={isBad} />}
       >
-        {isBad
-          ? whereText(incidents)
-          : recent.errorShare === undefined
-            ? "no request in the last minute"
-            : `${rateText(perMinute(recent.errorShare))} a second, last minute`}
+        {isBad ? whereText(incidents) : partText(recent.errorShare, recent.perSecond, "last minute")}
       </Tile>
       <Tile title="Refused, 4xx" {...figureOf(recent.refusedShare)} spark={<Spark values={shares(total.refused)} />}>
-        {recent.refusedShare === undefined
-          ? "no request in the last minute"
-          : `${rateText(perMinute(recent.refusedShare))} a second${refused === undefined ? "" : `, most: ${problemWords(refused).title}`}`}
+        {partText(recent.refusedShare, recent.perSecond, refused && `most: ${problemWords(refused).title}`)}
       </Tile>
       <Tile title="p99 to the response" {...timeOf(recent.p99)} spark={<Spark values={total.p99} second={total.p50} />}>
         {recent.p99 === undefined ? "nothing measured in the last minute" : `p50 ${msText(recent.p50)} (dashed)`}
@@ -92,6 +85,11 @@ function Figures({
     </>
   );
 }
+
+const partText = (share: number | undefined, perSecond: number, more: string | undefined): string =>
+  share === undefined
+    ? "no request in the last minute"
+    : [`${rateText(share * perSecond)} a second`, ...(more ? [more] : [])].join(", ");
 
 /** The figure and its unit apart. */
 function figureOf(share: number | undefined): { readonly value: string; readonly unit: string } {

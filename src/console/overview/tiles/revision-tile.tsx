@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import type { MetricsHistory } from "../../formats/console-api.ts";
-import { type Force, force } from "../app/force.ts";
-import { Dialog } from "../app/parts/dialog.tsx";
-import { wholeText } from "../app/words.ts";
+import type { MetricsHistory } from "../../../formats/console-api.ts";
+import { type Force, force } from "../../app/force.ts";
+import { Dialog } from "../../app/parts/dialog.tsx";
+import { wholeText } from "../../app/words.ts";
+import { status } from "../live.ts";
+import { momentText, shareText } from "../plot/words.ts";
 import { InstancesOf } from "./instances.tsx";
-import { status } from "./live.ts";
-import { momentText, shareText } from "./plot/words.ts";
 import { Tile } from "./tile.tsx";
 
 interface Props {
@@ -51,7 +51,7 @@ function countText({ count }: Force): string {
   return `${isAtMost ? "at most " : ""}${wholeText(inForce)} of ${wholeText(of)} ${of === 1 ? kind.slice(0, -1) : kind}`;
 }
 
-/** Who decides. Without a canary: on how many it is in force. */
+/** The shares of both tables; without a canary, on how many this one is in force. */
 function WhoDecides({ force: { revision, canary, count } }: { force: Force }) {
   const percent = canary?.percent;
   const share = percent !== undefined ? 1 - percent / 100 : canary || !count ? undefined : count.inForce / count.of;
