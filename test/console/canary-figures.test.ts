@@ -137,6 +137,11 @@ describe("the verdict", () => {
       "not measured",
       undefined,
     ]);
+    expect(lines({ ...BAD, canaryVerdict: { ...BAD.canaryVerdict, conditions: undefined } }, { share: 5 })[3]).toEqual([
+      "No class is worse",
+      "404 is, beyond chance",
+      false,
+    ]);
   });
 });
 

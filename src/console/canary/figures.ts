@@ -120,10 +120,13 @@ export interface ShownCondition {
   readonly holds: boolean | undefined;
 }
 
+/** `classes` was always known, also where a former version names no conditions. */
 export const conditionOf = (
-  { conditions }: CanaryVerdict,
+  { conditions, worse }: CanaryVerdict,
   name: VerdictCondition["name"],
-): VerdictCondition | undefined => conditions?.find((each) => each.name === name);
+): VerdictCondition | undefined =>
+  conditions?.find((each) => each.name === name) ??
+  (name === "classes" ? { name, holds: worse.length === 0, value: worse.length, bound: 0 } : undefined);
 
 /** All that the verdict rests on, in the order of the page, and what it cannot see. */
 export function shownConditions(verdict: CanaryVerdict, audience: Audience): readonly ShownCondition[] {

@@ -188,53 +188,6 @@ describe("a publication", () => {
     await page.getByText("Revision 5 is in force here").waitFor();
     await context.close();
   });
-
-  it("is tried as a canary by keyboard alone, and promoted", async () => {
-    const own = await openAs("operator", "#/table");
-    const { page, context } = own;
-    await page.locator(".editor .cm-content").waitFor();
-    await write(own, await withRegion("PL", "us"));
-    await page.getByRole("button", { name: "Try as a canary" }).click();
-    await page.getByLabel("Share in percent", { exact: true }).focus();
-    await page.keyboard.press("ArrowRight");
-    expect(await page.getByLabel("Share in percent, as a number").inputValue()).toBe("6");
-    await page.getByRole("button", { name: "25 %" }).press("Enter");
-    await expectSound(own);
-    await page.getByRole("button", { name: "Look at the difference" }).press("Enter");
-    await page.getByRole("dialog").getByRole("button", { name: "Start" }).press("Enter");
-    await page.getByText("Revision 6 is in force here").waitFor();
-    await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().press("Enter");
-    await page.getByRole("heading", { name: "Revision 6 runs as a canary" }).waitFor();
-    await page.getByText("25 % of the IDs").waitFor();
-    await expectSound(own);
-    await page.getByRole("button", { name: "Promote" }).press("Enter");
-    await page.getByRole("dialog").getByRole("button", { name: "Promote" }).press("Enter");
-    await page.getByText("Revision 7 is in force here").waitFor();
-    await context.close();
-  });
-});
-
-describe("a move", () => {
-  it("goes step by step, and says what is safe when", async () => {
-    const own = await openAs("operator", "#/moves");
-    const { page, context } = own;
-    await page.getByLabel("ID or URL").fill("0192f0c1-7a30-8005-8040-8f3b2a1c9d78");
-    await page.getByText("Start is safe at any time").waitFor();
-    for (const [step, epoch, next] of [
-      ["Start", "eu to us, epoch 1", "Copy its data from eu to us"],
-      ["Fence", "eu to us, epoch 2", "Call fence(0192f0c1-7a30-8005-8040-8f3b2a1c9d78, 2) in eu"],
-      ["Switch", "in us, epoch 3", "call leave(0192f0c1-7a30-8005-8040-8f3b2a1c9d78, 3, us)"],
-    ] as const) {
-      await page.getByRole("button", { name: step, exact: true }).click();
-      await page.getByRole("dialog").getByRole("button", { name: step, exact: true }).click();
-      await page.getByText(/is in force here/).waitFor();
-      await page.getByRole("dialog").getByRole("button", { name: "Close" }).last().click();
-      await page.getByText(epoch).waitFor();
-      await page.getByText(next).waitFor();
-    }
-    await expectSound(own);
-    await context.close();
-  });
 });
 
 describe("the overview", () => {

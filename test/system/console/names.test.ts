@@ -56,7 +56,7 @@ it("are names like others on every page", async () => {
   await page.getByText(`because all ${entity} IDs go to ${region}.`).waitFor({ timeout: 5_000 });
   await page.goto(`${stack.consoleUrl}/-/console#/moves`);
   await page.getByLabel("ID or URL").fill(`/${entity}/constructor`);
-  await page.getByText(`in ${region}, by the routes`).waitFor();
+  await page.getByRole("heading", { name: `At home in ${region}` }).waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });

@@ -82,10 +82,11 @@ const claim = async ({ ask }: Stage, key: string, owner: string): Promise<void> 
   const { status } = await ask(`/-/directory/slug/${encodeURIComponent(key)}`, { method: "PUT", body });
   if (status > 201) throw new Error(`a key was refused with ${status}`);
 };
-const directories = async ({ forge, go }: Stage): Promise<void> => {
+const directories = async ({ forge, go, page }: Stage): Promise<void> => {
   // To count the keys takes every object of the directory some seconds.
   await forge("/-/directory/slug/-/counts", problem("", ""), 503);
-  await go("#/stock");
+  await go("#/capacity");
+  await page.getByRole("button", { name: "Find a key" }).click();
 };
 const noted = async (stage: Stage): Promise<void> => {
   for (const [at, texts] of batches(PAYLOADS, 500).entries()) {
@@ -395,13 +396,13 @@ export const PLACES: readonly Place[] = [
     name: "a layout that is declared in the page",
     from: "typed: its name, prefix and fields",
     async show({ page, go, see }) {
-      await go("#/layouts");
+      await go("#/layouts?own=1");
       for (const payloads of batches(PAYLOADS, 500)) {
         const text = payloads.join(" ");
         for (const label of ["Name", "Prefix", "Name of field 1"]) {
           await page.getByLabel(label, { exact: true }).fill(text);
         }
-        await see(page.locator(".box.bad code"), inPointer(payloads));
+        await see(page.locator(".list code"), inPointer(payloads));
       }
     },
   },
@@ -461,7 +462,7 @@ export const PLACES: readonly Place[] = [
     async show(stage) {
       await stage.go("#/moves");
       await stage.page.getByLabel("ID or URL").fill(ID);
-      await stage.page.getByRole("button", { name: "Start" }).click();
+      await stage.page.getByRole("button", { name: "Start the move" }).click();
       for (const texts of batches(PAYLOADS, 500)) {
         await stage.page.getByLabel("Note").fill(texts.join(" "));
         await stage.see(stage.page.getByLabel("Note"), texts);
@@ -489,6 +490,39 @@ export const PLACES: readonly Place[] = [
     },
   },
   {
+    name: "who moved entities, in the list of them",
+    from: "a publisher, or a person of Access; a lying gateway",
+    async show(stage) {
+      const { moved } = (await (await stage.ask("/-/table")).json()) as { readonly moved: object };
+      const since = { revision: 1, author: ALL, time: new Date().toISOString(), note: ALL, isExact: true };
+      await stage.forge(`/-/console/rule/${Object.keys(moved)[0]}`, { revision: 1, since });
+      await stage.go("#/moves");
+      await stage.see(stage.page.getByRole("region", { name: "Moved" }), [...PAYLOADS, ...PAYLOADS]);
+    },
+  },
+  {
+    name: "the verdict about a canary, and its note",
+    from: "a publisher; a lying gateway",
+    async show(stage) {
+      const status = (await (await stage.ask("/-/table/status")).json()) as object;
+      const canary = { revision: 9, digest: "", share: 5 };
+      const none = { "2xx": 0, "3xx": 0, "404": 0, "421": 0, "4xx": 0, "5xx": 0, elsewhere: 0, left: 0 };
+      const figures = { requests: 0, errors: 0, classes: none, p50: null, p99: null };
+      const worse = [{ class: ALL, canary: 1, inForce: 0 }];
+      await stage.forge("/-/table/status", { ...status, canary });
+      const entry = { revision: 9, digest: "", bytes: 1, author: ALL, time: new Date().toISOString(), note: ALL };
+      await stage.forge("/-/table/revisions", { revisions: [{ ...entry, kind: "canary" }] });
+      await stage.forge("/-/table/revisions/9", await (await stage.ask("/-/table")).text());
+      await stage.forge("/-/metrics/history", {
+        ...historyWith([]),
+        tables: { stable: figures, canary: figures },
+        canaryVerdict: { verdict: "worse", words: ALL, worse },
+      });
+      await stage.go("#/canary");
+      await stage.see(stage.page.locator("#main"), [...PAYLOADS, ...PAYLOADS, ...PAYLOADS]);
+    },
+  },
+  {
     name: "why a sign-in failed",
     from: "a lying gateway",
     async show(stage) {
@@ -504,7 +538,7 @@ export const PLACES: readonly Place[] = [
     from: "a lying gateway: title and detail",
     async show(stage) {
       await stage.forge("/-/table/capacity", problem(ALL, ALL), 403);
-      await stage.go("#/stock");
+      await stage.go("#/capacity");
       await stage.see(stage.page.getByRole("alert"), [...PAYLOADS, ...PAYLOADS]);
     },
   },
