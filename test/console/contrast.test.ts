@@ -43,7 +43,7 @@ const TEXTS: readonly (readonly string[])[] = [
     // Small print in a row of a region that is down.
     ["ink-3", `${state}-paper`],
   ]),
-  // What is under the pointer, pressed or chosen.
+  // Parts under the pointer, pressed or chosen.
   ...["ink", "ink-2"].flatMap((ink) => ["hover", "pressed", "raised"].map((on) => [ink, on])),
   ["ink-3", "hover"],
   ["on-ink", "ink"],

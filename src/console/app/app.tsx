@@ -41,7 +41,7 @@ export function App() {
   );
 }
 
-/** Nobody is signed in, and the page is for those who are, or none was named. */
+/** Signed out, at a page for the signed in, or at none. */
 function isSignInPage(page: Page): boolean {
   if (session.value === null) return isSigningIn.value || isNowhere.value || !mayOpen(page);
   return session.value === undefined && !isReachable.value && !mayOpen(page);

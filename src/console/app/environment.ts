@@ -9,10 +9,10 @@ export const environment = computed(
   (): string | undefined => session.value?.environment ?? written?.["environment"] ?? undefined,
 );
 
-/** What stands in its place: the host of the console. */
+/** In place of a name: the host of the console. */
 export const deployment = computed((): string => session.value?.deployment ?? location.host);
 
 export const isProduction = computed(() => /^prod(?:uction)?(?![\p{L}\p{N}])/iu.test(environment.value ?? ""));
 
-/** Of Waybill. */
+/** The release of Waybill. */
 export const version: string = written?.["version"] ?? "";

@@ -65,7 +65,7 @@ export async function signIn(token: string): Promise<Answer<Session>> {
   return answer.ok ? await call<Session>(SESSION, { isSignIn: true }) : answer;
 }
 
-/** Ends the session of one who turned out to be somebody else, and leaves the page as it is. */
+/** Ends the session of one who turned out to be another, and leaves the page as it is. */
 export const undoSignIn = () => call<undefined>(SESSION, { method: "DELETE", isSignIn: true });
 
 /** Nothing of a table stays in the page of a signed-out browser. Out of reach of the gateway one stays signed in. */

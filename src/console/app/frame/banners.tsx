@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { tableDraft } from "../../routing/draft.ts";
+import { type TableDraft, tableDraft } from "../../routing/draft.ts";
 import { askAgain, hasExpired, isReachable, nextAttemptMs, unreachableSinceMs } from "../api.ts";
 import { download } from "../download.ts";
 import { Button } from "../parts/button.tsx";
@@ -11,7 +11,7 @@ import { clockText, wholeText } from "../words.ts";
 import { draftText } from "./nav.tsx";
 import { RefusedToken, TokenField, useSignIn } from "./sign-in.tsx";
 
-/** What holds for all pages: the gateway is out of reach, the session has ended, the table cannot be read. */
+/** News for all pages: the gateway is out of reach, the session has ended, the table cannot be read. */
 export function Banners({ onSignIn }: { onSignIn: (() => void) | undefined }) {
   return (
     <>
@@ -106,15 +106,7 @@ export function Expired({ onClose }: { onClose: () => void }) {
       }
     >
       <section>
-        {draft ? (
-          <Note kind="done" title="Your draft is kept">
-            {draftText(draft)}. It is in this tab alone: do not close it.
-          </Note>
-        ) : (
-          <Note kind="done" title="You go on where you are">
-            Nothing that you typed is lost.
-          </Note>
-        )}
+        <Kept draft={draft} />
       </section>
       <section>
         <form
@@ -136,6 +128,17 @@ export function Expired({ onClose }: { onClose: () => void }) {
     </Dialog>
   );
 }
+
+const Kept = ({ draft }: { draft: TableDraft | undefined }) =>
+  draft ? (
+    <Note kind="done" title="Your draft is kept">
+      {draftText(draft)}. It is in this tab alone: do not close it.
+    </Note>
+  ) : (
+    <Note kind="done" title="You go on where you are">
+      Nothing that you typed is lost.
+    </Note>
+  );
 
 const endedText = (by: string | undefined): string =>
   by === "session" ? "After 30 minutes without use, or 8 hours in all." : "The gateway does not know you any more.";

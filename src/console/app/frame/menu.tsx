@@ -7,7 +7,7 @@ import { endText } from "../words.ts";
 
 const MENU = "user-menu";
 
-/** Who is signed in, until when, and how the console looks. */
+/** The name of the signed-in one, the end of the session, and the looks of the console. */
 export function UserMenu({ own }: { own: Session }) {
   const [isOpen, setOpen] = useState(false);
   return (

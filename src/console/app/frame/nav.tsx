@@ -64,7 +64,7 @@ const List = ({ pages, page, labelledBy }: { pages: readonly Page[]; page: PageN
   </ul>
 );
 
-/** What waits on a page. */
+/** A mark beside a page: a canary that runs, moves in progress, a draft. */
 function Note({ of }: { of: PageName }) {
   const canary = force.value?.canary;
   const moves = Object.keys(knownTable.value?.declared.moves ?? {}).length;

@@ -12,7 +12,7 @@ import { enter, loadSession, type Session, session, signIn } from "../session.ts
 import { isSigningIn } from "../windows.ts";
 import { EnvironmentTag } from "./top.tsx";
 
-/** What is typed, sent and refused. `onDone`: who is signed in now. */
+/** The form: its token, its problem, and its sending. `onDone`: with the one who is signed in now. */
 export function useSignIn(onDone: (own: Session) => void | Promise<void>) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<Problem>();
@@ -67,17 +67,7 @@ export function Gate() {
   const title = useId();
   return (
     <div class="gate">
-      <header class="gate-art">
-        <span class="brand">
-          <Mark />
-          <span>Waybill</span>
-        </span>
-        <div>
-          <h1>The ID is the waybill.</h1>
-          <p>It says where a request belongs. Read it, watch the traffic, change the table with care.</p>
-        </div>
-        <BarCode />
-      </header>
+      <Art />
       <main class="gate-form" id="main" tabIndex={-1} aria-labelledby={title}>
         <div>
           <div>
@@ -87,11 +77,7 @@ export function Gate() {
             <h2 id={title}>Sign in</h2>
             <p class="soft">{deployment.value}</p>
           </div>
-          {isReachable.value ? null : (
-            <Note kind="first" title="The gateway does not answer" isAlert aside={<AskNow />}>
-              It must answer before one can sign in.
-            </Note>
-          )}
+          {!isReachable.value && <NoAnswer />}
           <form
             class="pile small"
             onSubmit={(event) => {
@@ -127,6 +113,26 @@ export function Gate() {
     </div>
   );
 }
+
+const NoAnswer = () => (
+  <Note kind="first" title="The gateway does not answer" isAlert aside={<AskNow />}>
+    It must answer before one can sign in.
+  </Note>
+);
+
+const Art = () => (
+  <header class="gate-art">
+    <span class="brand">
+      <Mark />
+      <span>Waybill</span>
+    </span>
+    <div>
+      <h1>The ID is the waybill.</h1>
+      <p>It says where a request belongs. Read it, watch the traffic, change the table with care.</p>
+    </div>
+    <BarCode />
+  </header>
+);
 
 const AskNow = () => (
   <Button

@@ -10,7 +10,7 @@ import { isPaletteOpen, isSigningIn } from "../windows.ts";
 import { clockText } from "../words.ts";
 import { UserMenu } from "./menu.tsx";
 
-/** Where one is, and the table that is in force there: always in sight. */
+/** The environment and the revision in force there: always on the screen. */
 export const Top = () => (
   <header class="top">
     <Brand />

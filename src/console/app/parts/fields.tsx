@@ -5,7 +5,7 @@ import { Icon } from "./icons.tsx";
 interface FieldProps {
   readonly label: ComponentChildren;
   readonly hint?: ComponentChildren;
-  /** What is wrong with it, and how it becomes right. */
+  /** The fault and its remedy. */
   readonly fault?: ComponentChildren;
   readonly value: string;
   readonly onInput: (value: string) => void;

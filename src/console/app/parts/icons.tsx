@@ -1,4 +1,4 @@
-/** Lines in a square of 16, drawn in the colour of the text beside them. */
+/** Lines in a square of 16, in the colour of the text beside them. */
 const LINES = {
   arrow: "M2.8 8h10M9.2 4.2 13 8l-3.8 3.8",
   bad: "M5.6 2.3h4.8l3.3 3.3v4.8l-3.3 3.3H5.6l-3.3-3.3V5.6ZM6 6l4 4M10 6l-4 4",
@@ -64,6 +64,6 @@ export const Mark = () => (
       d="M7 0h14a7 7 0 0 1 7 7v4.3a2.7 2.7 0 0 0 0 5.4V21a7 7 0 0 1-7 7H7a7 7 0 0 1-7-7v-4.3a2.7 2.7 0 0 0 0-5.4V7a7 7 0 0 1 7-7Z"
     />
     <path class="way" d="m7 9.5 3.4 9L14 12l3.6 6.5L20.6 10" />
-    <circle class="goal" cx="20.8" cy="9.3" r="2.7" />
+    <circle class="end" cx="20.8" cy="9.3" r="2.7" />
   </svg>
 );

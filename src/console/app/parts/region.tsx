@@ -21,7 +21,7 @@ export function regionPlace(name: string): number {
 /** The class that gives a part the colour of a region, as `--r`. */
 export const regionClass = (name: string): string => `r${regionPlace(name)}`;
 
-/** Of a region, or by its place. */
+/** By the name of a region, or by a place. */
 export function Shape({ class: own = "", ...of }: ({ region: string } | { place: number }) & { class?: string }) {
   const place = "place" in of ? of.place : regionPlace(of.region);
   return (

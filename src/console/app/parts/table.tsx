@@ -8,7 +8,7 @@ export interface Column {
   readonly isNumber?: boolean;
   /** The name is for assistive technology alone, such as that of a column of buttons. */
   readonly isHidden?: boolean;
-  /** Of its head and its cells. */
+  /** A class for its head and its cells. */
   readonly class?: string;
   /** On a phone the cell says its value without the name. */
   readonly isPlain?: boolean;
@@ -88,7 +88,7 @@ const RowOf = ({ row, columns }: { row: Row; columns: readonly Column[] }) => (
   </tr>
 );
 
-/** What is wider than its place scrolls in itself, by keyboard too. */
+/** Wide content scrolls in itself, by keyboard too. */
 export const Scroll = (props: {
   label: string;
   children: ComponentChildren;
