@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
-import type { EntityPreview } from "../../formats/console-api.ts";
+import type { EntityPreview, RouteRevisions } from "../../formats/console-api.ts";
 import { announcement } from "../app/announce.ts";
-import type { Problem } from "../app/api.ts";
+import { call, type Problem } from "../app/api.ts";
 import { keyed, knownTable, loadTable, mayView, namesProblem, reader } from "../app/session.ts";
 import { type Asked, ask, keyPath, previewOf } from "./ask.ts";
 import type { Pasted } from "./read-pasted.ts";
@@ -51,6 +51,18 @@ export async function askOne(pasted: Pasted): Promise<void> {
   if (mayView.value && last?.revision !== undefined && last.revision > (knownTable.value?.revision ?? 0)) {
     void loadTable();
   }
+}
+
+/** Since when each route of the table is as it is. To ask sends no ID. */
+export const routeRevisions = signal<RouteRevisions | undefined>(undefined);
+/** The table that was asked about last. */
+let askedRevision: number | undefined;
+
+export async function askRouteRevisions(revision: number): Promise<void> {
+  if (askedRevision === revision) return;
+  askedRevision = revision;
+  const answer = await call<RouteRevisions>("/-/console/routes");
+  if (answer.ok) routeRevisions.value = answer.value;
 }
 
 const NAMES_WAIT_MS = 3_000;

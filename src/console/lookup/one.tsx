@@ -31,9 +31,10 @@ export function useKnown(pasted: Pasted, answer: Answer): IdKnown {
         asked: answer.value,
         table: mayView.value ? knownTable.value : undefined,
         keyed: keyed.value,
+        canary: force.value?.canary,
         nowMs: Date.now(),
       }),
-    [pasted, answer.value, reader.value, knownTable.value, keyed.value, mayView.value],
+    [pasted, answer.value, reader.value, knownTable.value, keyed.value, mayView.value, force.value?.canary?.revision],
   );
 }
 

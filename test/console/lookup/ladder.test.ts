@@ -122,6 +122,21 @@ describe("the verdict", () => {
     ]);
   });
 
+  it("is doubted while a canary of the table runs, and where the table changed since the gateway was asked", () => {
+    const reader = readerOfTable(demo, 42) ?? bareReader;
+    const table = { declared: demo, text: "", revision: 42, lineOf: () => 39 };
+    const of = { reader, pasted: readOne(LATE, reader), table, keyed: [], nowMs };
+    const { verdict } = knownOf({ ...of, asked: undefined, canary: { revision: 43, words: "5 %" } });
+    expect([verdict.state?.mood, verdict.more]).toEqual([
+      "warn",
+      ["Canary 43 decides about 5 % of the IDs: ask the gateway whether about this one."],
+    ]);
+    const explanation = reader.read(of.pasted, nowMs);
+    const asked = { explanation, revision: 41, askedAtMs: nowMs };
+    expect(knownOf({ ...of, asked }).verdict.more).toEqual(["Revision 42 was published since. Ask again."]);
+    expect(knownOf({ ...of, asked: { ...asked, revision: 42 } }).verdict.more).toEqual([]);
+  });
+
   it("an ID on the path of another entity is refused", () => {
     expect(told(`/rides/${EARLY}`)).toEqual([
       "Requests get 422",

@@ -55,22 +55,34 @@ describe("the strip of an iUID", () => {
   });
 });
 
-it("no text of a layout is marked wrongly: each marked piece has the digits of the fields that decide", () => {
-  for (const name of ["hotguid", "snowflake", "ulid", "ksuid", "luuid"]) {
+it.each(["hotguid", "snowflake", "ulid", "luuid", "iuid"])(
+  "characters of %s that its keys change are those that are marked, if any are",
+  (name) => {
     const layout = bareReader.layout(name);
     if (layout === undefined) throw new Error(name);
-    const values = layout.fields
-      .filter(({ role }) => role !== "fixed")
-      .map(({ name: field, max }) => [field, typeof max === "bigint" ? 5n : Math.min(5, max)]);
-    const words = layout.encode(Object.fromEntries(values));
-    if (!words.ok) throw new Error(name);
+    const idOf = (keys: number) => {
+      const fields = layout.fields.filter(({ role }) => role !== "fixed");
+      const values = fields.map(({ name: field, role, max }): [string, number | bigint] => {
+        const value = role === "key" ? keys : 3;
+        return [field, typeof max === "bigint" ? BigInt(value) : Math.min(max, value)];
+      });
+      const words = layout.encode(Object.fromEntries(values));
+      if (!words.ok) throw new Error(`${name}: ${JSON.stringify(words.error)}`);
+      return words.value;
+    };
+    const [one, other] = [idOf(0x15), idOf(0x2a)];
     for (const form of layout.texts) {
-      const text = form.format(words.value);
-      const pieces = markedText({ layout, words: words.value }, text);
+      const [text, changed] = [form.format(one), form.format(other)];
+      const pieces = markedText({ layout, words: one }, text);
       expect(pieces.map((piece) => piece.text).join("")).toBe(text);
+      const isMarked = pieces.flatMap((piece) => [...piece.text].map(() => piece.isMarked));
+      if (!isMarked.includes(true)) continue;
+      for (const [at, character] of [...text].entries()) {
+        if (character !== changed.charAt(at)) expect([form.name, at, isMarked[at]]).toEqual([form.name, at, true]);
+      }
     }
-  }
-});
+  },
+);
 
 it("the bits of a short key that are not known have no bars", () => {
   const luuid = bareReader.layout("luuid");

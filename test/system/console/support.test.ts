@@ -240,6 +240,7 @@ describe("other texts", () => {
     const { page, context } = own;
     await paste(page, `id;what\n${ID};"an order"\n0192f0c1-7a30-8006-8040-8f3b2a1c9d79;another`);
     await page.getByRole("heading", { name: "2 IDs" }).waitFor();
+    await page.locator(".many td.c-what", { hasText: "order, Kazakhstan" }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV", exact: true }).click(),

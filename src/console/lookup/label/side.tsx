@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { audienceInWords, tableCanaryInWords } from "../../../formats/console-canary.ts";
 import type { Candidate } from "../../../routing/index.ts";
 import type { Force } from "../../app/force.ts";
@@ -8,11 +9,12 @@ import { RegionChip } from "../../app/parts/region.tsx";
 import { Note, Sheet } from "../../app/parts/sheet.tsx";
 import { Tag } from "../../app/parts/state.tsx";
 import { Ladder, type Rung as ShownRung } from "../../app/parts/table.tsx";
-import { mayView, session } from "../../app/session.ts";
+import { type KnownTable, mayView, session } from "../../app/session.ts";
+import { askRouteRevisions, routeRevisions } from "../answers.ts";
 import type { Asked } from "../ask.ts";
 import type { Reading, RungInWords } from "../reader.ts";
 import type { IdKnown } from "../verdict/known.ts";
-import { LineLink } from "./links.tsx";
+import { LineLink, RevisionLink } from "./links.tsx";
 
 /** Beside the label: why not another region, other texts of the ID, other readings of the text. */
 
@@ -90,7 +92,9 @@ function AsJson({ value }: { value: object }) {
 function Why({ known, asked, canary }: SideProps) {
   const { ladder, table, verdict } = known;
   const running = canaryRung(asked, canary);
-  if (!mayView.value) return null;
+  useEffect(() => {
+    if (table !== undefined) void askRouteRevisions(table.revision);
+  }, [table?.revision]);
   const isDecided = asked?.explanation.tableCanary?.decides === true;
   if (ladder === undefined || table === undefined) {
     if (running === undefined) return null;
@@ -105,7 +109,7 @@ function Why({ known, asked, canary }: SideProps) {
       key: at,
       is: IS[rung.kind],
       text: rung.text,
-      small: <Small rung={rung} lineOf={table.lineOf} />,
+      small: <Small rung={rung} table={table} />,
       aside: rung.region !== undefined && <RegionChip name={rung.region} />,
     }),
   );
@@ -120,13 +124,23 @@ function Why({ known, asked, canary }: SideProps) {
 
 const IS = { miss: "passed", hit: "took", off: "not-reached", stop: "stopped" } as const;
 
-function Small({ rung, lineOf }: { rung: RungInWords; lineOf: NonNullable<IdKnown["table"]>["lineOf"] }) {
-  const line = rung.kind !== "hit" || rung.pointer === undefined ? undefined : lineOf(rung.pointer);
+/** Where the deciding rule stands, and since when it says so. */
+function Small({ rung, table }: { rung: RungInWords; table: KnownTable }) {
+  const { kind, pointer, small } = rung;
+  const line = kind !== "hit" || pointer === undefined ? undefined : table.lineOf(pointer);
+  const revisions = routeRevisions.value;
+  const isSame = revisions?.revision === table.revision;
+  const since = isSame ? revisions?.routes.find((each) => each.pointer === pointer)?.since : undefined;
   return (
     <>
       {line !== undefined && <LineLink line={line} isFirst />}
-      {line !== undefined && rung.small !== "" && ". "}
-      {rung.small}
+      {line !== undefined && since && (
+        <>
+          , unchanged {since.isExact ? "since" : "at least since"} <RevisionLink revision={since.revision} />
+        </>
+      )}
+      {line !== undefined && small !== "" && ". "}
+      {small}
     </>
   );
 }

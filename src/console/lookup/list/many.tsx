@@ -1,6 +1,7 @@
 import "../../style/lookup.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { download } from "../../app/download.ts";
+import { force } from "../../app/force.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { Icon } from "../../app/parts/icons.tsx";
 import { Shape } from "../../app/parts/region.tsx";
@@ -82,12 +83,15 @@ export function ListUnder({ list, reader }: { list: PastedList; reader: Reader }
   const { askedAtMs, located } = stateOf(list);
   const at = askedAtMs.value;
   const known = located.value.length;
+  const canary = force.value?.canary;
   return (
     <div class="under">
       {at === undefined ? (
         <span>
           <Icon name="lock" /> Read in this browser. Nothing was sent.
           {reader.knows === "names" && " Your role does not see routes: the gateway says the regions."}
+          {canary &&
+            ` Canary ${canary.revision} decides about ${canary.words} of the IDs: the gateway knows about which.`}
         </span>
       ) : (
         <span>

@@ -46,10 +46,13 @@ interface KnownOf {
   /** For those who see it. */
   readonly table: KnownTable | undefined;
   readonly keyed: readonly KeyedEntity[];
+  /** A canary of the table that runs now. */
+  readonly canary?: { readonly revision: number; readonly words: string } | undefined;
   readonly nowMs: number;
 }
 
-export function knownOf({ reader, pasted, asked, table: inPage, keyed, nowMs }: KnownOf): IdKnown {
+export function knownOf(of: KnownOf): IdKnown {
+  const { reader, pasted, asked, table: inPage, keyed, nowMs } = of;
   const reading = reader.read(pasted, nowMs);
   const decided: Reading = asked?.explanation ?? reading;
   // The explanation of the ID alone decides nothing where its path makes it another one.
@@ -75,7 +78,7 @@ export function knownOf({ reader, pasted, asked, table: inPage, keyed, nowMs }: 
     reading,
     chosen,
     strip,
-    verdict: withRoutesAlone(verdict, ladder),
+    verdict: withDoubts(withRoutesAlone(verdict, ladder), of),
     title: titleOf(reading, asked, chosen, keyOf),
     ladder,
     unclear: unclearOf(reading, chosen, verdict, keyOf),
@@ -99,6 +102,23 @@ function withRoutesAlone(verdict: Verdict, ladder: readonly RungInWords[] | unde
   const told = `By the routes alone it would ${isSame ? "be there too" : "be in "}`;
   const more = [{ text: ` ${told}` }, ...(isSame ? [] : [{ text: alone, isStrong: true }]), { text: "." }];
   return { ...verdict, because: [...verdict.because, ...more] };
+}
+
+/** The page has one table: another may decide about the ID, or may have been published since the gateway was asked. */
+function withDoubts(verdict: Verdict, { reader, asked, canary, table }: KnownOf): Verdict {
+  const isDecided = verdict.kind === "goes" || verdict.kind === "refused";
+  if (asked === undefined && canary !== undefined && isDecided && reader.knows !== "nothing") {
+    const doubt = `Canary ${canary.revision} decides about ${canary.words} of the IDs: ask the gateway whether about this one.`;
+    return { ...verdict, state: { mood: "warn", text: "Unless the canary decides" }, more: [doubt, ...verdict.more] };
+  }
+  const isNewer = (table?.revision ?? 0) > (asked?.revision ?? Number.POSITIVE_INFINITY);
+  if (!isNewer || asked?.explanation.tableCanary !== undefined) return verdict;
+  const doubt = `Revision ${table?.revision} was published since. Ask again.`;
+  return {
+    ...verdict,
+    state: { mood: "warn", text: `By revision ${asked?.revision}` },
+    more: [doubt, ...verdict.more],
+  };
 }
 
 /** Names of fields that decided with the keys: a time that the deciding route asks for, or a node. */

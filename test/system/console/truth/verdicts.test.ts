@@ -164,3 +164,34 @@ it("from signing in to the region by keyboard takes at most two seconds", async 
   expect(Math.min(...times)).toBeLessThan(2_000);
   await context.close();
 });
+
+it("while a canary of the table runs, the page doubts itself, and the gateway's word is true for both tables", async () => {
+  const { default: _, ...declared } = stack.declared;
+  const table = {
+    ...declared,
+    routes: declared.routes.map((route) => ({ ...route, ...(route.region && { region: "us" }) })),
+  };
+  const headers = { authorization: `Bearer ${TOKENS.operator}`, "content-type": "application/json", "if-match": '"1"' };
+  const body = JSON.stringify({ table, share: 50, note: "to us" });
+  const started = await fetch(`${stack.url}/-/table/canary`, { method: "POST", headers, body });
+  expect([started.status, started.ok ? "" : await started.text()]).toEqual([started.status, ""]);
+  const ids = [0, 1, 2, 3, 4, 5].map((at) => `01a219c1-91d1-8005-805e-926d709be1a${at}`);
+  const own = await stack.open("");
+  const { page, context } = own;
+  await signIn(own, "viewer");
+  const code = page.locator("[data-reading] .answer .code");
+  const regions = new Set<string>();
+  for (const id of ids) {
+    await page.goto(`${stack.consoleUrl}/-/console#/look-up?id=${id}`);
+    await page.getByText("Unless the canary decides").waitFor();
+    await page.getByText(/^Canary 2 decides about 50 % of the IDs/).waitFor();
+    await page.getByRole("button", { name: "Ask the gateway" }).click();
+    await page.getByText("Confirmed by the gateway").waitFor();
+    const truth = await answerOf(`/orders/${id}`);
+    expect([id, await code.textContent()]).toEqual([id, truth]);
+    expect(await page.getByText("Unless the canary decides").count()).toBe(0);
+    regions.add(truth);
+  }
+  expect(regions).toEqual(new Set(["ap", "us"]));
+  await context.close();
+});
