@@ -69,6 +69,12 @@ describe("the rows of a comparison", () => {
     expect(row(GOOD, "421, another region's")?.words).toBe("none of either");
   });
 
+  it("say of a little that it is not none", () => {
+    const few = figures({ ...NONE, "2xx": 9_999_990, "5xx": 10 }, { ...NONE, "2xx": 100 });
+    expect(row(few, "5xx")).toMatchObject({ inForce: "< 0.01 %", canary: "0 %" });
+    expect(row(few, "Requests")?.words).toBe("the canary had < 0.01 % of them");
+  });
+
   it("say nothing of what was not measured", () => {
     const nothing = figures(NONE, NONE, { canary: { buckets: [0, 0], p99: null } });
     expect(row(nothing, "Requests")?.words).toBe("none yet");
@@ -125,6 +131,10 @@ describe("the verdict", () => {
       ["No class is worse", "404 is, beyond chance", false],
       ["p99 within 10 %", "same", true],
       ["What answers say", "not seen: a wrong 200 counts as good", undefined],
+    ]);
+    expect(lines(figures(NONE, NONE, { seconds: 0 }), { share: 5 }).slice(0, 2)).toEqual([
+      ["Enough requests", "0; at least 100", undefined],
+      ["Long enough", "0 min; at least 30", undefined],
     ]);
     expect(lines(GOOD, { countries: ["KZ"] })[2]).toEqual([
       "Same kind of IDs",

@@ -40,6 +40,21 @@ describe("the stages of a move", () => {
     expect(stage?.safe).toBe("Switch is safe when both regions have answered.");
   });
 
+  it("names the regions that are known: before a move not its target, after it not its source", () => {
+    const names = (at: EntityLocation) => stagesOf("x", at).map(({ name }) => name);
+    expect(names({ state: "routed", region: "eu" })).toEqual([
+      "At home in eu",
+      "Started",
+      "Fenced",
+      "Switched to the new region",
+    ]);
+    expect(names({ state: "moved", region: "us", epoch: 3 }).slice(-1)).toEqual(["Switched to us"]);
+    const [, stage] = stagesOf("x", { state: "routed", region: "eu" });
+    expect(stage?.holds).toContain(
+      "stay in eu, whatever the routes become, while its data is copied to the new region",
+    );
+  });
+
   it("says the way back at each, and that there is none after the switch", () => {
     const undo = stagesOf("x", fenced).map((stage) => stage.undo);
     expect(undo.slice(1)).toEqual([

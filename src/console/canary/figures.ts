@@ -51,7 +51,7 @@ export function comparedRows({ tables, canaryVerdict }: MetricsHistory): readonl
       inForce: wholeText(all),
       canary: wholeText(own),
       difference: "",
-      words: all + own === 0 ? "none yet" : `the canary had ${percentText(own / (all + own))} of them`,
+      words: all + own === 0 ? "none yet" : `the canary had ${shareText(own, all + own)} of them`,
       isWorse: false,
     },
     ...STATUS_CLASSES.map((name) => classRow(name, tables, canaryVerdict)),
@@ -82,7 +82,11 @@ function classRow(
   };
 }
 
-const shareText = (count: number, all: number): string => (all === 0 ? "–" : percentText(count / all));
+/** A little is not none. */
+function shareText(count: number, all: number): string {
+  if (all === 0) return "–";
+  return count > 0 && count / all < 0.000_05 ? `< ${percentText(0.000_1)}` : percentText(count / all);
+}
 
 function differenceInWords({ low, high }: ShareDifference, counted: number, isJudged: boolean): string {
   if (counted === 0) return "none of either";
@@ -116,7 +120,7 @@ export const moreText = (more: number): string =>
 export interface ShownCondition {
   readonly name: string;
   readonly words: string;
-  /** `undefined`: it is not known, or not judged. */
+  /** `undefined`: not yet, not known, or not judged. */
   readonly holds: boolean | undefined;
 }
 
@@ -141,7 +145,8 @@ export function shownConditions(verdict: CanaryVerdict, audience: Audience): rea
     return {
       name: title(bound),
       words: value === null ? "not measured" : words(value, bound),
-      holds: holds ?? undefined,
+      // Too few of both are no fault of the canary.
+      holds: holds === false && (name === "requests" || name === "time") ? undefined : (holds ?? undefined),
     };
   };
   return [

@@ -100,7 +100,11 @@ function ChangesSheet({ revision, table, figures }: ChangesProps) {
 function Changes({ known, table }: { known: KnownTable; table: DeclaredTable }) {
   const figures = useRequests();
   const changes = useMemo(() => changesInWords(known.declared, table, Date.now()), [known, table]);
-  return <ChangesView changes={changes} effect={effectOf(changes, known.revision, figures?.hour, figures?.day)} />;
+  return (
+    <div class="changes-of">
+      <ChangesView changes={changes} effect={effectOf(changes, known.revision, figures?.hour, figures?.day)} />
+    </div>
+  );
 }
 
 const ICONS = { bad: "bad", good: "good", plain: "none" } as const;
@@ -148,7 +152,7 @@ function Ends({ canary, table, figures, isBad, onChange }: EndProps) {
 const MARKS = [
   [true, "good", "good", "holds"],
   [false, "bad", "bad", "does not hold"],
-  [undefined, "plain", "none", "not judged"],
+  [undefined, "plain", "none", "open"],
 ] as const;
 
 function Conditions({ figures, canary }: { figures: CanaryFigures | undefined; canary: Running }) {
@@ -201,12 +205,14 @@ function ShareSheet({ canary, table, figures, isBad, onChange }: EndProps) {
         {problem && <ProblemNote problem={problem} />}
         {isBad && <p class="soft small-text">More is possible with a reason: the verdict is against it.</p>}
         <div class="row">
-          <Button
-            disabledBecause={isBad ? "The verdict is against it." : undefined}
-            onClick={() => onChange(promoted(canary, known, table, verdict))}
-          >
-            Promote for all
-          </Button>
+          {verdict?.verdict !== "no-worse" && (
+            <Button
+              disabledBecause={isBad ? "The verdict is against it." : undefined}
+              onClick={() => onChange(promoted(canary, known, table, verdict))}
+            >
+              Promote for all
+            </Button>
+          )}
           {isBad && (
             <Button kind="quiet" onClick={() => onChange(promoted(canary, known, table, verdict))}>
               Promote in spite of it…

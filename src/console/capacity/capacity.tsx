@@ -93,7 +93,7 @@ function Limits({ limits, isFailed }: { limits: readonly Limit[] | undefined; is
     >
       <Table
         label="Limits"
-        class="comp caps"
+        class="caps"
         columns={[
           { name: "Limit", class: "c-name" },
           { name: "Used", isNumber: true },
@@ -139,7 +139,7 @@ function Lasting({ layouts }: { layouts: readonly Layout[] }) {
       </div>
       <Table
         label="Layouts"
-        class="comp lasting"
+        class="lasting"
         columns={[
           { name: "Layout", class: "c-name" },
           { name: "Years left", class: "nowrap" },

@@ -26,8 +26,7 @@ export interface Todo {
 
 /** `key`: the ID that regions are told. */
 export function stagesOf(key: string, at: EntityLocation): readonly Stage[] {
-  const { from, to } =
-    "from" in at ? at : { from: "the old region", to: "region" in at && at.region ? at.region : "the new region" };
+  const { from, to } = regionsOf(at);
   const epoch = "epoch" in at && at.epoch !== undefined ? at.epoch : undefined;
   const move: Move = {
     from,
@@ -35,8 +34,16 @@ export function stagesOf(key: string, at: EntityLocation): readonly Stage[] {
     isTold: epoch !== undefined,
     call: (name, ...more) => `${name}(${[key, epoch === undefined ? "its epoch" : `${epoch}`, ...more].join(", ")})`,
   };
-  const home = at.state === "routed" && at.region !== undefined ? at.region : from;
-  return [routed(home), started(move), fenced(move), switched(move)];
+  return [routed(from), started(move), fenced(move), switched(move)];
+}
+
+/** Before a move its target is not known, and after it the region that it left. */
+function regionsOf(at: EntityLocation): { readonly from: string; readonly to: string } {
+  if ("from" in at) return at;
+  const region = "region" in at ? at.region : undefined;
+  return at.state === "routed"
+    ? { from: region ?? "no region", to: "the new region" }
+    : { from: "the region that it left", to: region ?? "the new region" };
 }
 
 interface Move {
