@@ -32,7 +32,7 @@ export default function Canary() {
             : "A table for some of the IDs first, and what their requests get by it."
         }
       />
-      {problem && <ProblemNote problem={problem} onRetry={again} />}
+      {problem && <ProblemNote isTop problem={problem} onRetry={again} />}
       {status === undefined && problem === undefined && (
         <section class="sheet">
           <Skeleton label="Loading the canary" />
@@ -53,7 +53,7 @@ function NoCanary({ status, onChange }: { status: Status; onChange: (change: Cha
   return (
     <div class="pile">
       {isEnding && (
-        <Note kind="first" title="The last canary is still in force in places">
+        <Note isTop kind="first" title="The last canary is still in force in places">
           Gateways that have not seen its end yet decide by it: on Cloudflare for up to 2 minutes.
         </Note>
       )}

@@ -45,10 +45,10 @@ export function RunningCanary({ status, canary, onChange }: Props) {
   return (
     <div class="two wide">
       <div class="pile">
-        {problem && <ProblemNote problem={problem} onRetry={again} />}
-        {tableProblem && <ProblemNote problem={tableProblem} />}
+        {problem && <ProblemNote isTop problem={problem} onRetry={again} />}
+        {tableProblem && <ProblemNote isTop problem={tableProblem} />}
         {!isHere && (
-          <Note kind="first" title="Not yet in force in the isolate that answered">
+          <Note isTop kind="first" title="Not yet in force in the isolate that answered">
             On Cloudflare it takes up to 2 minutes everywhere. Until then fewer IDs go by it.
           </Note>
         )}

@@ -35,7 +35,7 @@ export default function Capacity() {
         {nearest && moodOf(shareOf(nearest)) !== undefined && <Nearest limit={nearest} />}
         <div class="two">
           <div class="pile">
-            {problem && <ProblemNote problem={problem} onRetry={() => void load()} />}
+            {problem && <ProblemNote isTop problem={problem} onRetry={() => void load()} />}
             <Limits limits={limits} isFailed={problem !== undefined} />
             <Lasting layouts={layouts} />
           </div>
@@ -60,6 +60,7 @@ function usedLayouts(): readonly Layout[] {
 
 const Nearest = ({ limit }: { limit: Limit }) => (
   <Note
+    isTop
     kind={moodOf(shareOf(limit)) === "bad" ? "bad" : "first"}
     title={`${limit.name}${limit.about === "" ? "" : `, ${limit.about}`}: ${percentText(shareOf(limit))} are taken`}
   >

@@ -88,7 +88,7 @@ function MintForm({ known }: { known: KnownTable }) {
 }
 
 const NoIds = () => (
-  <Note kind="know" title="The table has no entity with IDs">
+  <Note isTop kind="know" title="The table has no entity with IDs">
     Keys of a directory are claimed, not minted.
   </Note>
 );
