@@ -58,7 +58,7 @@ export const regions = (gateway: Gateway) =>
 
 /** `healthOnly`: without hosts and traffic. */
 function describe(
-  { source, sinceMs, origins, requests, recent }: MetricsSnapshot,
+  { source, sinceMs, origins, requests, recent, states }: MetricsSnapshot,
   nowMs: number,
   healthOnly: boolean,
 ): object {
@@ -72,7 +72,11 @@ function describe(
     regions: Object.fromEntries(
       [...names].map((name) => {
         const own = origins.filter(({ region }) => region === name);
-        const health = judgeRegion(own, recent?.get(name), nowMs);
+        const judged = judgeRegion(own, recent?.get(name), nowMs);
+        const known = states?.get(name);
+        // The object may have judged by another table, or earlier.
+        const health =
+          known?.state === judged.state ? { ...judged, since: new Date(known.sinceMs).toISOString() } : judged;
         if (healthOnly) return [name, { ...health, origins: own.map(describeHealth) }];
         const count = requests.get(name) ?? 0;
         const share = all === 0 ? 0 : count / all;

@@ -11,6 +11,7 @@ import { callerOf, isCrossSite, knownCaller, requireScope, siteOf } from "../lib
 import { contextOf, jsonResponse, type PageEnv, readBody } from "../lib/http.ts";
 import { history } from "./history.ts";
 import { names, preview } from "./preview.ts";
+import { routeRevisions } from "./routes.ts";
 import { rule } from "./rule.ts";
 
 const PAGE = "/-/console";
@@ -127,6 +128,7 @@ export const consoleData = (gateway: Gateway) =>
     .use(`${PAGE}/*`, requireConsole(gateway))
     .route("/", preview(gateway))
     .route("/", rule(gateway))
+    .route("/", routeRevisions(gateway))
     .route("/", names(gateway));
 
 const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });

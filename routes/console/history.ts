@@ -1,10 +1,11 @@
 import { type Context, Hono } from "hono";
-import type { ConsoleEvents, HistorySpan } from "../../src/formats/console-api.ts";
+import type { ConsoleEvents, EventLog, HistorySpan } from "../../src/formats/console-api.ts";
+import { PAGE_ENTRIES_MAX } from "../../src/formats/table-requests.ts";
 import type { Gateway, ServedTable } from "../../src/ports/gateway.ts";
 import { CATALOGUE } from "../../src/problems/catalogue.ts";
 import { callerOf, requireScope } from "../lib/auth.ts";
-import { contextOf, jsonResponse, type PageEnv } from "../lib/http.ts";
-import { wholeNumber } from "../table/request.ts";
+import { contextOf, jsonResponse, type PageEnv, respond } from "../lib/http.ts";
+import { readPageQuery, wholeNumber } from "../table/request.ts";
 
 /** Live views of one isolate. Each keeps a request open, and asks the counters as often as it is told. */
 const STREAMS_MAX = 24;
@@ -14,6 +15,9 @@ const STREAM_MS = 30 * 60_000;
 
 /** How soon a revision is told, and about how long a stream outlives its page. */
 const TICK_MS = 1_000;
+
+/** Events of the log that a new page gets. */
+const LOG_FIRST = 20;
 
 /** As often as isolates report. */
 const TRAFFIC_MS = 10_000;
@@ -25,7 +29,7 @@ const isProblem = (slug: string): boolean => Object.hasOwn(CATALOGUE, slug) || s
 
 const STREAM = { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } };
 
-/** The traffic over time, the last requests with a problem, and what changes from now on. */
+/** The traffic over time, the last requests with a problem, what changes from now on, and the log of what happened. */
 export const history = (gateway: Gateway) => {
   const viewer = requireScope(gateway, "viewer");
   const streams = new Set<{ readonly untilMs: number }>();
@@ -42,6 +46,16 @@ export const history = (gateway: Gateway) => {
       return isProblem(slug)
         ? jsonResponse(await gateway.metrics.problem(slug))
         : contextOf(c).fail({ reason: "not-found", path: contextOf(c).path });
+    })
+    .get("/-/events/log", viewer, async (c) => {
+      const pageQuery = readPageQuery(c);
+      if (!pageQuery.ok) return respond(c, pageQuery);
+      const { limit } = pageQuery.value;
+      const read = await gateway.metrics.events(pageQuery.value);
+      const { events = [], webhook = null } = read ?? {};
+      const next = events.length < limit ? null : (events.at(-1)?.id ?? null);
+      const log: EventLog = { source: read === undefined ? "none" : "all", events, next, webhook };
+      return jsonResponse(log);
     })
     .get("/-/events", viewer, (c) => {
       // Nothing would read the stream of a HEAD, so nothing would end it.
@@ -72,6 +86,12 @@ async function tell(gateway: Gateway, c: Context, writer: WritableStreamDefaultW
   let told: string | undefined;
   let fromSeconds = Math.floor((gateway.clock.nowMs() - TRAFFIC_MS) / 1000);
   let dueMs = 0;
+  let loggedId = 0;
+  const tellLog = async (limit: number): Promise<void> => {
+    const { events = [] } = (await gateway.metrics.events({ limit })) ?? {};
+    for (const event of events.filter(({ id }) => id > loggedId).toReversed()) await send("log", event);
+    loggedId = events[0]?.id ?? loggedId;
+  };
   try {
     while (!signal.aborted) {
       const nowMs = gateway.clock.nowMs();
@@ -89,6 +109,8 @@ async function tell(gateway: Gateway, c: Context, writer: WritableStreamDefaultW
         // Routes are of all steps of an answer: those of the last two would be taken for the hour's.
         const { routes: _, ...traffic } = await gateway.metrics.history("hour", fromSeconds);
         await send("traffic", traffic);
+        const { lastEvent = 0 } = traffic;
+        if (lastEvent > loggedId) await tellLog(loggedId === 0 ? LOG_FIRST : PAGE_ENTRIES_MAX);
         fromSeconds = traffic.at.at(-1) ?? fromSeconds;
         dueMs = nowMs + TRAFFIC_MS;
       }

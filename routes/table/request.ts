@@ -1,6 +1,11 @@
 import type { Context } from "hono";
 import * as v from "valibot";
-import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/formats/table-requests.ts";
+import {
+  NOTE_CHARACTERS_MAX,
+  NOTE_HEADER,
+  PAGE_ENTRIES_DEFAULT,
+  PAGE_ENTRIES_MAX,
+} from "../../src/formats/table-requests.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import { type Err, err, ok, type Result } from "../../src/ids/result.ts";
 import type { ChangeRequest } from "../../src/ports/admin.ts";
@@ -109,4 +114,15 @@ function decodeNote(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A page of entries, newest first. */
+export function readPageQuery(c: Context) {
+  const { before: beforeText, limit: limitText } = c.req.query();
+  const before = beforeText === undefined ? undefined : wholeNumber(beforeText);
+  const limit = limitText === undefined ? PAGE_ENTRIES_DEFAULT : wholeNumber(limitText);
+  const isWrong = (beforeText !== undefined && before === undefined) || limit === undefined;
+  return isWrong || limit < 1 || limit > PAGE_ENTRIES_MAX
+    ? malformed(`\`before\` is a number of an entry, and \`limit\` one from 1 to ${PAGE_ENTRIES_MAX}.`)
+    : ok({ before, limit });
 }

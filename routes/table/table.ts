@@ -5,8 +5,6 @@ import { shownMachines } from "../../src/formats/machines.ts";
 import {
   canarySelectorSchema,
   endCanarySchema,
-  PAGE_ENTRIES_DEFAULT,
-  PAGE_ENTRIES_MAX,
   rollbackSchema,
   startCanarySchema,
 } from "../../src/formats/table-requests.ts";
@@ -33,6 +31,7 @@ import {
   ownPortIn,
   readChangeRequest,
   readJson,
+  readPageQuery,
   readTable,
   wholeNumber,
   withoutComments,
@@ -195,16 +194,6 @@ async function endCanary({ controlPlane }: Gateway, c: Context, how: "promote" |
   const request = body.ok ? readChangeRequest(c, body.value.json.note) : body;
   if (!request.ok) return respond(c, request);
   return changed(c, how === "promote" ? 201 : 200, await controlPlane[how](request.value));
-}
-
-function readPageQuery(c: Context) {
-  const { before: beforeText, limit: limitText } = c.req.query();
-  const before = beforeText === undefined ? undefined : wholeNumber(beforeText);
-  const limit = limitText === undefined ? PAGE_ENTRIES_DEFAULT : wholeNumber(limitText);
-  const isWrong = (beforeText !== undefined && before === undefined) || limit === undefined;
-  return isWrong || limit < 1 || limit > PAGE_ENTRIES_MAX
-    ? malformed(`\`before\` is a number of an entry, and \`limit\` one from 1 to ${PAGE_ENTRIES_MAX}.`)
-    : ok({ before, limit });
 }
 
 const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../edge/env.ts";
+import type { ControlPlaneNews, NewsQuery } from "../edge/events/protocol.ts";
 import { isLate } from "../edge/machines/late.ts";
 import { systemClock, systemPause } from "../edge/platform.ts";
 import type { FormSeal } from "../edge/table/form-seal.ts";
@@ -30,6 +31,12 @@ import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
 import { readStartTable, type StartTable } from "./start-table.ts";
 import { type StoredForms, storedForms } from "./stored-forms.ts";
 
+/** Changes that the log of events reads at once. */
+const NEWS_MAX = 100;
+
+/** How often this is told. */
+const MACHINES_TOLD_MS = 60_000;
+
 /** Only an import waits for it. */
 const OUTRANK_READ_MS = 10_000;
 
@@ -50,6 +57,8 @@ export interface ControlPlaneDeps {
   readonly isKvLimited?: boolean;
   /** KV holds the last change. */
   readonly onHeld?: (pointer: Pointer) => void;
+  /** An edge has asked: the log of events watches machines, and without traffic nothing else wakes it. */
+  readonly onMachines?: () => void;
 }
 
 /**
@@ -61,6 +70,8 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   readonly #wakeAt: (atMs: number) => Promise<void>;
   readonly #clock: Clock;
   readonly #pause: (ms: number) => Promise<void>;
+  readonly #onMachines: () => void;
+  #machinesToldMs = Number.NEGATIVE_INFINITY;
   readonly #announced = new AnnouncedPointer();
   readonly #machines = new HeardMachines();
   #beginning: Promise<Result<undefined, TableChangeError>> | undefined;
@@ -82,6 +93,7 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     this.#wakeAt = wakeAt;
     this.#clock = clock;
     this.#pause = deps.pause ?? systemPause;
+    this.#onMachines = deps.onMachines ?? (() => undefined);
     this.ready = context.blockConcurrencyWhile(async () => {
       const log = new RevisionLog(storage, clock, await bundledRevision(bundled));
       const state = log.state();
@@ -227,9 +239,24 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
 
   /** For the mirrors of edges: KV is read for the first of them alone. */
   async pointer({ tag, waitMs, ...machines }: PointerCall): Promise<Result<PointerAnswer, TableHistoryError>> {
-    this.#machines.add(machines, this.#clock.nowMs());
+    this.#hear(machines);
     const known = await this.#announcedPointer();
     return known.ok ? ok(await this.#announced.next(tag, waitMs)) : known;
+  }
+
+  #hear(machines: Omit<PointerCall, "tag" | "waitMs">): void {
+    const nowMs = this.#clock.nowMs();
+    this.#machines.add(machines, nowMs);
+    if (machines.edge === undefined || nowMs - this.#machinesToldMs < MACHINES_TOLD_MS) return;
+    this.#machinesToldMs = nowMs;
+    this.#onMachines();
+  }
+
+  /** What the log of events has not read yet. */
+  async news({ audit, since, machines }: NewsQuery): Promise<ControlPlaneNews> {
+    const changes = this.#log.changesAfter(audit, since, NEWS_MAX);
+    const isMore = changes.length === NEWS_MAX;
+    return { changes, isMore, ...(machines && { machines: await this.machines() }) };
   }
 
   /** The machines that were heard of lately. */

@@ -1,3 +1,4 @@
+import type { MadeChange } from "../edge/events/table-changes.ts";
 import type { AuditEntry, TableRevision } from "../formats/table-api.ts";
 import type { PageQuery, RunningCanary } from "../ports/admin.ts";
 import type { Publication } from "./publication.ts";
@@ -142,6 +143,18 @@ export class RevisionStore {
     return this.#entries(`SELECT ${columns} FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?`, before, limit);
   }
 
+  /** Changes that were made, oldest first: after an entry of the audit or, without one, since a time. */
+  changesAfter(id: number | undefined, since: string, limit: number): readonly MadeChange[] {
+    return this.#entries(
+      `SELECT id, audit.time, audit.author, action, audit.revision, audit.note, audit.audience_json AS audience,
+       revisions.based_on AS basedOn FROM audit LEFT JOIN revisions ON revisions.revision = audit.revision
+       WHERE outcome = 'done' AND id > ?1 AND (?1 >= 0 OR audit.time >= ?2) ORDER BY id LIMIT ?3`,
+      id ?? -1,
+      since,
+      limit,
+    );
+  }
+
   /** Whether there is an entry for it already. */
   #countWithAlike({ time, author, action, outcome }: NewEntry): boolean {
     const since = new Date(Date.parse(time) - ALIKE_MS).toISOString();
@@ -173,7 +186,7 @@ export class RevisionStore {
   }
 
   /** Rows with columns of an entry's names; `undefined` for null. */
-  #entries<Entry>(query: string, ...values: number[]): readonly Entry[] {
+  #entries<Entry>(query: string, ...values: (number | string)[]): readonly Entry[] {
     const read = (name: string, value: SqlStorageValue) =>
       name === "audience" && value !== null ? JSON.parse(String(value)) : (value ?? undefined);
     return Array.from(this.#sql.exec(query, ...values), (row) => {

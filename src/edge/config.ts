@@ -9,6 +9,7 @@ import { NO_RATE_LIMITS, readRateSettings } from "./rate-limits.ts";
 import {
   collectorUrl,
   isUnset,
+  listed,
   matching,
   numberIn,
   oneOf,
@@ -35,6 +36,19 @@ const environment = matching(
 
 /** Down to a tenth of a second, for a gateway under development. */
 const refreshSeconds = numberIn(0.1, 86_400, /^\d{1,9}(?:\.\d)?$/, "number of at most one decimal");
+
+/** What is sent is the business of nobody between. */
+const webhookUrl = matching(
+  /^(?=.{1,2048}$)(?:https:\/\/[\w.:[\]-]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1])(?::\d{1,5})?)(?:[/?][!"$-~]*)?$/,
+  "must be an https URL without user and password, or an http one of this machine",
+);
+
+/** As Standard Webhooks has them: 24 to 64 bytes. */
+const webhookSecrets = listed(
+  /^whsec_(?:[\w+/]{4}){8,21}(?:[\w+/][AQgw]==|[\w+/]{2}[AEIMQUYcgkosw048]=)?$/,
+  2,
+  "must be whsec_ and the base64 of 24 to 64 bytes, or two of these with a comma",
+);
 
 const deadlineMs = numberIn(0, 86_400_000);
 
@@ -65,6 +79,8 @@ const ENV = {
   CHECK_SECONDS: { read: numberIn(0, 3_600), none: 15 },
   /** Unset: the gateway is no part of traces, and sends a client's context on as it came. */
   TRACE_SHARE: { read: numberIn(0, 1, /^[01](?:\.\d{1,6})?$/, "number"), none: undefined },
+  EVENTS_WEBHOOK: { read: webhookUrl, none: undefined },
+  EVENTS_WEBHOOK_SECRET: { read: webhookSecrets, none: [] },
   OTLP_METRICS_URL: { read: collectorUrl, none: undefined },
   OTLP_METRICS_HEADERS: { read: pairs, none: "" },
   OTEL_RESOURCE_ATTRIBUTES: { read: pairs, none: "" },
@@ -134,10 +150,12 @@ export function readConfig(env: Settings) {
     const why = "FORWARDED_FIELDS=append believes everyone; with TRUSTED_PROXIES leave it out";
     faults.push({ setting: "FORWARDED_FIELDS", why });
   }
-  if (read.OTLP_METRICS_URL !== undefined && read.REPORT_SECONDS === 0) {
-    const why = "OTLP_METRICS_URL needs REPORT_SECONDS above 0";
-    faults.push({ setting: "OTLP_METRICS_URL", why });
+  for (const setting of ["OTLP_METRICS_URL", "EVENTS_WEBHOOK"] as const) {
+    if (read[setting] !== undefined && read.REPORT_SECONDS === 0)
+      faults.push({ setting, why: `${setting} needs REPORT_SECONDS above 0` });
   }
+  if (read.EVENTS_WEBHOOK !== undefined && env.EVENTS_WEBHOOK_SECRET === undefined)
+    faults.push({ setting: "EVENTS_WEBHOOK", why: "EVENTS_WEBHOOK needs EVENTS_WEBHOOK_SECRET" });
   for (const rule of RULES) faults.push(...rule(env, texts, faults));
   const rateLimits = readRateSettings(env, faults);
   const auth = readAuthSettings(env, faults);
@@ -158,12 +176,19 @@ export function readConfig(env: Settings) {
     mint: isFaulty("MINT") ? ("faulty" as const) : texts.mint,
     /** Without its credentials or its name, nothing is sent. */
     metricsPush: read.OTLP_METRICS_URL && !faults.some(({ setting }) => setting.startsWith("OT")) ? read : undefined,
+    /** Events of the log go there, signed; `undefined`: nowhere. */
+    webhook: webhookOf(read, isFaulty),
     /** Primary keys of LUUIDs that are this deployment's; `undefined`: all. */
     primaryKeys: isFaulty("SEQUENCE_RANGE") ? ("faulty" as const) : texts.primaryKeys,
     /** Faults of the settings, without their values. */
     faults: faults as readonly SettingFault[],
   };
 }
+
+const webhookOf = (read: ReturnType<typeof readValid<typeof ENV>>, isFaulty: (name: keyof Settings) => boolean) =>
+  read.EVENTS_WEBHOOK === undefined || isFaulty("EVENTS_WEBHOOK") || isFaulty("EVENTS_WEBHOOK_SECRET")
+    ? undefined
+    : { url: read.EVENTS_WEBHOOK, secrets: read.EVENTS_WEBHOOK_SECRET };
 
 /** The part that follows from settings of one word or number. */
 const plainConfig = (read: ReturnType<typeof readValid<typeof ENV>>, isFaulty: (name: keyof Settings) => boolean) => ({

@@ -3,6 +3,7 @@ import type { Machines } from "../formats/machines.ts";
 import type { Result } from "../ids/result.ts";
 import type { ControlPlaneApi } from "../ports/admin.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/errors.ts";
+import type { ControlPlaneNews, NewsQuery } from "./events/protocol.ts";
 import type { MetricsRpc } from "./metrics/store.ts";
 import type { Settings } from "./settings.ts";
 
@@ -15,6 +16,8 @@ export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBrand
   /** For mirrors, by a state node: the pointer in KV, once it is another one than theirs. */
   pointer(call: PointerCall): Promise<Result<PointerAnswer, TableHistoryError>>;
   machines(): Promise<Machines>;
+  /** For the log of events. */
+  news(query: NewsQuery): Promise<ControlPlaneNews>;
 }
 
 /** The Worker's bindings: of `wrangler.toml`, or of the self-hosted configuration. A feature adds its own. */

@@ -54,6 +54,9 @@ export const reportMetricsFailure = (why: string): void => writeEvent("traffic-r
 /** The collector did not take all metrics: once, until it takes them again. */
 export const reportPushFailure = (why: string): void => writeEvent("metrics-push-failed", { why });
 
+/** The webhook did not take an event: once, until it takes one again. */
+export const reportWebhookFailure = (why: string): void => writeEvent("webhook-failed", { why });
+
 /** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
 export const reportMissingBindings = (missing: MissingBindings): void => writeEvent("bindings-missing", missing);
 

@@ -180,7 +180,7 @@ export interface LogEvent {
   readonly kind: LogKind;
   /** The kind and how it turned out, such as `region.down`; new ones may come. */
   readonly type: string;
-  /** A sentence. */
+  /** One sentence or two. */
   readonly words: string;
   /** Its figures, by name; a former or later version may have others. */
   readonly evidence: Readonly<Record<string, string | number>>;
@@ -191,11 +191,30 @@ export interface LogEvent {
   readonly isOver?: boolean;
 }
 
-/** `GET /-/events/log`: newest first. */
-export interface EventLog {
+/** The receiver of events that the setting `EVENTS_WEBHOOK` names. */
+export interface WebhookState {
+  /** Events that it has not taken yet. */
+  readonly waiting: number;
+  /** Why it did not take the last one that was sent, such as `it answered 500`; `null` where it did. */
+  readonly lastFailure: string | null;
+  /** It answered 410: nothing is sent until the setting changes. */
+  readonly isGone: boolean;
+}
+
+/** `limit` of those whose ID is below `before`. */
+export type EventQuery = Readonly<{ before?: number | undefined; limit: number }>;
+
+/** Newest first. */
+export interface EventPage {
+  readonly events: readonly LogEvent[];
+  /** `null`: events are sent nowhere, or the log could not be read. */
+  readonly webhook: WebhookState | null;
+}
+
+/** `GET /-/events/log`. */
+export interface EventLog extends EventPage {
   /** `none`: the log could not be read. */
   readonly source: "all" | "none";
-  readonly events: readonly LogEvent[];
   /** `before` of the next page; `null` on the last one. */
   readonly next: number | null;
 }

@@ -10,6 +10,12 @@ export interface RegionHealth {
   readonly since?: string;
 }
 
+/** Unix ms; `state`: as `judgeRegion` has it. */
+export interface RegionSince {
+  readonly state: string;
+  readonly sinceMs: number;
+}
+
 /** Evidence about one origin. Times are Unix ms. */
 export interface ObservedOrigin {
   /** 0: it is drained, and gets no request. */
@@ -123,14 +129,14 @@ function judgeEvidence(
 }
 
 /** Two digits, and never 0 or 100 for what is not. */
-function shareText(share: number): string {
+export function shareText(share: number): string {
   const percent = share * 100;
   if (percent >= 100) return "100 %";
   const shown = percent >= 10 ? Math.min(99, Math.round(percent)) : Number(percent.toPrecision(2));
   return `${Math.max(0.01, shown)} %`;
 }
 
-function durationText(ms: number): string {
+export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);

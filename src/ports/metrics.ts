@@ -1,5 +1,5 @@
-import type { HistorySpan, MetricsHistory, ProblemSamples } from "../formats/console-api.ts";
-import type { RecentTraffic } from "../formats/region-state.ts";
+import type { EventPage, EventQuery, HistorySpan, MetricsHistory, ProblemSamples } from "../formats/console-api.ts";
+import type { RecentTraffic, RegionSince } from "../formats/region-state.ts";
 import type { AnswerOutcome } from "../formats/status-classes.ts";
 import type { Rule } from "../routing/table.ts";
 import type { DenialReason, ServedTable } from "./admin.ts";
@@ -51,6 +51,8 @@ export interface MetricsSnapshot {
   /** Requests by the region that they went to. */
   readonly requests: ReadonlyMap<string, number>;
   readonly recent: ReadonlyMap<string, RecentTraffic> | undefined;
+  /** By region: since when it is as it is. */
+  readonly states: ReadonlyMap<string, RegionSince> | undefined;
 }
 
 export interface Metrics {
@@ -60,6 +62,8 @@ export interface Metrics {
   history(span: HistorySpan, from?: number): Promise<MetricsHistory>;
   /** The last requests that had a problem. */
   problem(slug: string): Promise<ProblemSamples>;
+  /** The log of events, newest first; `undefined` where it cannot be read. */
+  events(query: EventQuery): Promise<EventPage | undefined>;
 }
 
 /** One request, as logs and metrics show it when its answer begins. */

@@ -3,7 +3,7 @@ import { readConfig } from "../edge/config.ts";
 import type { ControlPlaneRpc, Env } from "../edge/env.ts";
 import * as log from "../edge/log.ts";
 import type { StateRpc } from "../edge/machines/rpc.ts";
-import type { MetricsRpc } from "../edge/metrics/store.ts";
+import { type MetricsRpc, tellOfNews } from "../edge/metrics/store.ts";
 import { teller } from "../edge/table/told-tables.ts";
 import { thinObject, type Wakes } from "../edge/thin-object.ts";
 import * as ofFeatures from "../features/objects.ts";
@@ -25,7 +25,16 @@ export class TrafficReports extends thinObject<MetricsRpc & Wakes>(
     const module = await import("../edge/metrics/object.ts");
     return (context, env) => new module.TrafficReports(context, env, vouchedTables(env, readConfig(env)));
   },
-  { report: "long", totals: "long", history: "long", problem: "long", scheduleChecks: "long", alarm: "platform" },
+  {
+    report: "long",
+    totals: "long",
+    history: "long",
+    problem: "long",
+    events: "long",
+    noteNews: "long",
+    scheduleChecks: "long",
+    alarm: "platform",
+  },
 ) {}
 
 const PART_METHODS = Object.fromEntries(Object.keys(PART_CALLS).map((name) => [name, "long"])) as {
@@ -43,6 +52,7 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
         reportForm: log.reportFormFailure,
         isKvLimited: readConfig(env).isOnEdge,
         onHeld: teller(),
+        onMachines: () => void (readConfig(env).reportMs > 0 && tellOfNews(env.TRAFFIC)),
       }) as InstanceType<typeof module.ControlPlane> & ControlPlaneRpc;
   },
   {
@@ -61,6 +71,7 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
     begin: "long",
     pointer: "long",
     machines: "long",
+    news: "long",
     ...PART_METHODS,
     alarm: "platform",
   },

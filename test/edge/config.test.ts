@@ -7,7 +7,19 @@ import { SETTING_NAMES } from "../../src/edge/settings.ts";
 const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, DIRECTORY } = env as Env;
 const bindings: Env = { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, IDEMPOTENCY, DIRECTORY };
 
+const WEBHOOK_SECRET = `whsec_${Buffer.alloc(25, 7).toString("base64")}`;
+
 describe("the Worker's settings", () => {
+  it.each(["https://hooks.test", "https://hooks.test:8443/a?b=c", "http://localhost:9000/", "http://[::1]:9000/a"])(
+    "sends events to %s, signed by one secret or two",
+    (url) => {
+      const secrets = [WEBHOOK_SECRET, `whsec_${Buffer.alloc(64, 9).toString("base64")}`];
+      const read = (secret: string) => readConfig({ ...bindings, EVENTS_WEBHOOK: url, EVENTS_WEBHOOK_SECRET: secret });
+      expect(read(WEBHOOK_SECRET)).toMatchObject({ webhook: { url, secrets: [WEBHOOK_SECRET] }, faults: [] });
+      expect(read(secrets.join(", "))).toMatchObject({ webhook: { url, secrets }, faults: [] });
+    },
+  );
+
   it("has a default for each", () => {
     expect(readConfig(bindings)).toEqual({
       gatewayName: "waybill",
@@ -33,6 +45,7 @@ describe("the Worker's settings", () => {
       consoleHost: undefined,
       consolePreview: [],
       metricsPush: undefined,
+      webhook: undefined,
       traceShare: undefined,
       mint: "open",
       auth: { openPages: false, tokens: [], access: undefined, isFaulty: false },
@@ -78,6 +91,7 @@ describe("the Worker's settings", () => {
       consoleHost: undefined,
       consolePreview: [],
       metricsPush: undefined,
+      webhook: undefined,
       traceShare: undefined,
       mint: "open",
       auth: { openPages: false, tokens: [], access: undefined, isFaulty: false },
@@ -89,6 +103,25 @@ describe("the Worker's settings", () => {
     { REQUEST_LOG: "yes" },
     { GATEWAY_NAME: "a b" },
     { ENVIRONMENT: "" },
+    { EVENTS_WEBHOOK: "https://hooks.test/waybill" },
+    ...[
+      "http://hooks.test/",
+      "https://me:secret@hooks.test/",
+      "http://127.0.0.1.evil.test/",
+      "http://localhost@evil.test/",
+      "https://hooks.test/#a",
+      "https://",
+      "ftp://localhost/",
+      "hooks.test",
+    ].map((url) => ({ EVENTS_WEBHOOK: url, EVENTS_WEBHOOK_SECRET: WEBHOOK_SECRET })),
+    ...[
+      "whsec_",
+      "whsec_YWJj",
+      WEBHOOK_SECRET.slice(6),
+      `${WEBHOOK_SECRET.slice(0, -1)}`,
+      `${WEBHOOK_SECRET}, whsec_x`,
+    ].map((secret) => ({ EVENTS_WEBHOOK_SECRET: secret, EVENTS_WEBHOOK: "https://hooks.test/" })),
+    { EVENTS_WEBHOOK: "https://hooks.test/", EVENTS_WEBHOOK_SECRET: WEBHOOK_SECRET, REPORT_SECONDS: "0" },
     { ENVIRONMENT: "<b>production</b>" },
     { ENVIRONMENT: "production " },
     { ENVIRONMENT: "p".repeat(41) },

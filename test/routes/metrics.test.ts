@@ -18,6 +18,7 @@ const UNREACHABLE: MetricsStore = {
   totals: () => Promise.reject(new Error("overloaded")),
   history: () => Promise.reject(new Error("overloaded")),
   problem: () => Promise.reject(new Error("overloaded")),
+  events: () => Promise.reject(new Error("overloaded")),
 };
 
 const declared = {
@@ -139,6 +140,7 @@ describe("/-/metrics", () => {
       report: () => Promise.resolve([]),
       history: UNREACHABLE.history,
       problem: UNREACHABLE.problem,
+      events: UNREACHABLE.events,
       totals: () => {
         const check = { atMs: 5, isGood: false, status: 503, fault: undefined };
         const state = { heardAtMs: 5, checks: { "/healthz": check, "/other": { ...check, isGood: true } } };

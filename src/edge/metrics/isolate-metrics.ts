@@ -156,11 +156,12 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
 /** `ask`: reads the store, with all that this isolate has counted; `undefined` if it cannot be read. */
 const storedFigures = (
   ask: <Value>(read: (from: MetricsStore) => Promise<Value>) => Promise<Value | undefined>,
-): Pick<Metrics, "history" | "problem"> => ({
+): Pick<Metrics, "history" | "problem" | "events"> => ({
   history: async (span, from) =>
     (await ask((store) => store.history(span, from))) ?? (await historyModule.load()).noHistory(span),
   problem: async (slug) =>
     (await ask((store) => store.problem(slug))) ?? { source: "none", slug, keptSeconds: 0, samples: [] },
+  events: (query) => ask((store) => store.events(query)),
 });
 
 /** Sends what was counted since. A report that failed is sent before it, as it was and by its number. */

@@ -1,21 +1,23 @@
 import { DurableObject } from "cloudflare:workers";
-import { deploymentName } from "../../control-plane/deployment.ts";
-import type { HistorySpan, MetricsHistory, ProblemSamples } from "../../formats/console-api.ts";
+import { deploymentName, TABLE_OBJECT } from "../../control-plane/deployment.ts";
+import type { EventPage, EventQuery, HistorySpan, MetricsHistory, ProblemSamples } from "../../formats/console-api.ts";
 import { ok } from "../../ids/result.ts";
-import type { Entropy, Tables } from "../../ports/gateway.ts";
+import type { Entropy, ServedTable, Tables } from "../../ports/gateway.ts";
 import { loadable } from "../../problems/loadable.ts";
 import { pseudonymOf } from "../../proxy/origin-request.ts";
 import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
 import { type Config, readConfig } from "../config.ts";
-import type { Env } from "../env.ts";
-import { reportLoadFailure, reportPushFailure } from "../log.ts";
-import { originFetch, pooledEntropy, setLast, systemClock } from "../platform.ts";
+import type { ControlPlaneRpc, Env } from "../env.ts";
+import { EventLog } from "../events/event-log.ts";
+import { reportDefect, reportLoadFailure, reportPushFailure, reportWebhookFailure } from "../log.ts";
+import { originFetch, pooledEntropy, setLast, systemClock, throwTimeout, withTimeout } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import type { VouchedTables } from "../table/restored.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
 import { type HistoryRow, TrafficHistory } from "./history.ts";
 import { KEPT_MS, RecentProblems } from "./problem-samples.ts";
 import type { SampledRequest } from "./request-shares.ts";
+import { originsOf } from "./snapshot.ts";
 import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint, OriginState } from "./store.ts";
 
 /** A deployment without a collector needs none of it. */
@@ -78,6 +80,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   readonly #entropy: Entropy = pooledEntropy();
   /** The last report of each isolate. In memory, as the sums that were not written are: both are lost together. */
   readonly #heard = new Map<string, number>();
+  readonly #events: EventLog;
   #alarmAtMs: number | undefined;
   #checksDueMs: number;
   #hasChecks: boolean;
@@ -115,6 +118,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
       refreshMs: this.#config.tableRefreshMs,
       report: reportLoadFailure,
     });
+    this.#events = eventLogOf(context, env, this.#config, this.#entropy);
     void context.blockConcurrencyWhile(async () => {
       this.#alarmAtMs = (await context.storage.getAlarm()) ?? undefined;
       if (this.#hasChecks) this.#checksDueMs = this.#alarmAtMs ?? this.#checksDueMs;
@@ -135,6 +139,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     this.#history.add(sums, nowMs, figures);
     if (problems !== undefined && this.#config.keepsSamples) this.#problems.add(problems, nowMs);
     for (const { url, ...update } of origins) this.#update(url, { ...update, heardAtMs: nowMs });
+    this.#events.noteLife();
+    if (origins.length > 0) this.#judgeSafely();
     await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
   }
 
@@ -142,12 +148,28 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   async totals(): Promise<MetricsTotals> {
     this.#save();
     const recent = this.#history.recent(systemClock.nowMs());
-    return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins, recent };
+    this.#judgeSafely();
+    const states = this.#events.shown();
+    return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins, recent, states };
   }
 
   async history(span: HistorySpan, from?: number): Promise<MetricsHistory> {
     const times = { nowMs: systemClock.nowMs(), sinceMs: this.#sinceMs };
-    return this.#history.read(span, from === undefined ? times : { ...times, from });
+    const history = this.#history.read(span, from === undefined ? times : { ...times, from });
+    const { newest } = this.#events;
+    return newest === undefined ? history : { ...history, lastEvent: newest };
+  }
+
+  /** Where somebody looks, the log is kept up. */
+  async events(query: EventQuery): Promise<EventPage> {
+    this.#events.noteLife();
+    await this.#wakeIfDue(this.#events.dueMs());
+    return this.#events.page(query);
+  }
+
+  async noteNews(): Promise<void> {
+    this.#events.noteNews();
+    await this.#wakeBy(this.#events.dueMs());
   }
 
   async problem(slug: string): Promise<ProblemSamples> {
@@ -157,7 +179,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   }
 
   async scheduleChecks(): Promise<void> {
-    if (this.#checksDueMs < Number.POSITIVE_INFINITY) await this.#wakeBy(this.#checksDueMs);
+    await this.#wakeIfDue(Math.min(this.#checksDueMs, this.#events.dueMs()));
   }
 
   override async alarm(): Promise<void> {
@@ -170,9 +192,52 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
       await this.#check();
       this.#checksDueMs = this.#hasChecks ? this.#after(startedMs, this.#config.checkMs) : startedMs + NO_CHECKS_MS;
     }
+    await this.#runEvents().catch(reportDefect);
     await push;
     const checksDueMs = this.#hasChecks ? this.#checksDueMs : Number.POSITIVE_INFINITY;
-    const dueMs = Math.min(checksDueMs, this.#pushDueMs, this.#problems.dueMs);
+    await this.#wakeIfDue(Math.min(checksDueMs, this.#pushDueMs, this.#problems.dueMs, this.#events.dueMs()));
+  }
+
+  /** A delivery takes as long as its receiver does: checks do not wait for it. */
+  async #runEvents(): Promise<void> {
+    if (this.#served() === undefined && this.#events.isLively()) await this.#tables.load();
+    this.#judge();
+    await this.#events.run((round) => {
+      const next = round.catch(reportDefect).then(() => this.#wakeIfDue(this.#events.dueMs()));
+      this.ctx.waitUntil(next);
+    });
+  }
+
+  #served(): ServedTable | undefined {
+    return this.#tables.peek((work) => this.ctx.waitUntil(work));
+  }
+
+  /** Of reports and pages, which no fault of the log may cost. */
+  #judgeSafely(): void {
+    try {
+      this.#judge();
+    } catch (error) {
+      reportDefect(error);
+    }
+  }
+
+  /** States of regions, for the log. */
+  #judge(): void {
+    const nowMs = systemClock.nowMs();
+    if (!this.#events.mayJudge()) return;
+    const served = this.#served();
+    if (served !== undefined) this.#events.noteTable(`${served.label} ${served.canary?.label}`);
+    this.#events.judge(
+      served && {
+        origins: originsOf(served, (url) => this.#origins.get(url), nowMs),
+        recent: this.#history.recent(nowMs),
+        // While KV is slow, a cold object has that of the build.
+        isCertain: served.source !== "bundled",
+      },
+    );
+  }
+
+  async #wakeIfDue(dueMs: number): Promise<void> {
     if (dueMs < Number.POSITIVE_INFINITY) await this.#wakeBy(dueMs);
   }
 
@@ -306,6 +371,28 @@ const storedProblems = ({ kv }: DurableObjectStorage) =>
       requests,
     ]),
   );
+/** A call of the control plane, from its own isolate or another machine. */
+const NEWS_DEADLINE_MS = 10_000;
+
+function eventLogOf(context: DurableObjectState, env: Env, config: Config, entropy: Entropy): EventLog {
+  const { webhook, gatewayName, environment } = config;
+  return new EventLog({
+    storage: context.storage,
+    webhook,
+    sender: { gateway: gatewayName, environment },
+    isCluster: env.NODE_VERSION !== undefined,
+    news: (query) => {
+      // Plain data crosses without the types of RPC.
+      const truth = env.TABLE_TRUTH.get(env.TABLE_TRUTH.idFromName(TABLE_OBJECT)) as unknown as ControlPlaneRpc;
+      return withTimeout(truth.news(query), NEWS_DEADLINE_MS, throwTimeout);
+    },
+    fetch: originFetch(env),
+    clock: systemClock,
+    entropy,
+    subtle: crypto.subtle,
+    report: reportWebhookFailure,
+  });
+}
 
 const later = <Event extends { readonly atMs: number }>(one: Event | undefined, other: Event | undefined) =>
   one === undefined || (other !== undefined && other.atMs >= one.atMs) ? other : one;

@@ -40,6 +40,7 @@ export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSource
     origins,
     requests: requestsByRegion(counted.get("requests_total")),
     recent: totals?.recent,
+    states: totals?.states,
   };
 }
 
@@ -95,7 +96,11 @@ function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Samp
   });
 }
 
-const originsOf = ({ table }: ServedTable, stateOf: (url: string) => Partial<OriginState> | undefined, nowMs: number) =>
+export const originsOf = (
+  { table }: ServedTable,
+  stateOf: (url: string) => Partial<OriginState> | undefined,
+  nowMs: number,
+) =>
   [...table.regions.values()].flatMap((region) =>
     region.servers.map((origin, index) => {
       const { name, breaker: policy } = region;

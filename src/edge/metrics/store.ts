@@ -1,5 +1,5 @@
-import type { HistorySpan, MetricsHistory, ProblemSamples } from "../../formats/console-api.ts";
-import type { RecentTraffic } from "../../formats/region-state.ts";
+import type { EventPage, EventQuery, HistorySpan, MetricsHistory, ProblemSamples } from "../../formats/console-api.ts";
+import type { RecentTraffic, RegionSince } from "../../formats/region-state.ts";
 import type { OriginCheck } from "../../ports/gateway.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
@@ -45,6 +45,8 @@ export interface MetricsTotals {
   readonly origins: ReadonlyMap<string, OriginState>;
   /** Figures of the last minute, by region. Absent from an object of a former version. */
   readonly recent?: ReadonlyMap<string, RecentTraffic>;
+  /** By region: since when it is as it is. */
+  readonly states?: ReadonlyMap<string, RegionSince>;
 }
 
 /** The shared store. All calls reject if it cannot be reached. */
@@ -55,9 +57,13 @@ export interface MetricsStore {
   history(span: HistorySpan, from?: number): Promise<MetricsHistory>;
   /** The last requests that had a problem. Rejects at an object of a former version. */
   problem(slug: string): Promise<ProblemSamples>;
+  /** The log of events. */
+  events(query: EventQuery): Promise<EventPage>;
 }
 
 export interface MetricsRpc extends MetricsStore, Rpc.DurableObjectBranded {
+  /** The control plane has made a change, or knows machines: it is asked for them. */
+  noteNews(): Promise<void>;
   /** Resumes the active checks after a deployment or a lost alarm. */
   scheduleChecks(): Promise<void>;
 }
@@ -76,8 +82,13 @@ export function durableMetrics(namespace: DurableObjectNamespace<MetricsRpc>): M
     totals: () => withTimeout(stub().totals(), DEADLINE_MS, throwTimeout),
     history: (span, from) => withTimeout(stub().history(span, from), DEADLINE_MS, throwTimeout),
     problem: (slug) => withTimeout(stub().problem(slug), DEADLINE_MS, throwTimeout),
+    events: (query) => withTimeout(stub().events(query), DEADLINE_MS, throwTimeout),
   };
 }
+
+/** The control plane has news for the log of events. Nothing waits for it: a change that nobody told is found with the table. */
+export const tellOfNews = (namespace: DurableObjectNamespace<MetricsRpc>): Promise<void> =>
+  withTimeout(namespace.get(namespace.idFromName(NAME)).noteNews(), DEADLINE_MS, throwTimeout).catch(() => undefined);
 
 /** Called by the cron trigger. */
 export const scheduleChecks = (namespace: DurableObjectNamespace<MetricsRpc>): Promise<void> =>

@@ -11,6 +11,8 @@ interface WaitOptions {
   readonly tables: Tables;
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
+  /** A change was made. Nothing waits for what it does. */
+  readonly onMade: () => Promise<void>;
 }
 
 type IsServed = (served: ServedTable, revision: number) => boolean;
@@ -21,7 +23,7 @@ const isCanary: IsServed = ({ canary }, revision) => canary?.table.revision === 
 /** Changes that end when this isolate serves them, within bounds. Where the object is elsewhere, they end when they are stored. */
 export function awaitedHere(
   api: ControlPlaneApi,
-  { tables, clock, pause }: WaitOptions,
+  { tables, clock, pause, onMade }: WaitOptions,
 ): Pick<ControlPlaneApi, "publish" | "rollback" | "promote" | "abort" | "startCanary"> {
   const untilServed = async (isServed: IsServed, revision: number): Promise<void> => {
     const endMs = clock.nowMs() + WAIT_MS;
@@ -39,7 +41,10 @@ export function awaitedHere(
     ) =>
     async (...values: Values) => {
       const made = await change(...values);
-      if (made.ok) await untilServed(isServed, made.value.revision);
+      if (made.ok) {
+        waitUntil(onMade());
+        await untilServed(isServed, made.value.revision);
+      }
       return made;
     };
   return {

@@ -41,6 +41,7 @@ function setUp({ isOff = false } = {}) {
     totals: () => Promise.resolve({ sinceMs: 5, sums: reports.at(-1)?.sums ?? new Map(), origins: new Map() }),
     history: () => Promise.reject(new Error("not asked")),
     problem: () => Promise.reject(new Error("not asked")),
+    events: () => Promise.reject(new Error("not asked")),
   };
   const traffic = isolateMetrics({
     store: isOff ? undefined : store,

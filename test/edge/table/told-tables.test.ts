@@ -128,7 +128,7 @@ describe("a change of the table, where the object is in the isolate", () => {
 
   /** Another table is served after so many looks, on a clock that only pauses move. */
   const stage = (before: ServedTable, after: ServedTable, looksBefore: number) => {
-    const state = { nowMs: 0, looks: 0 };
+    const state = { nowMs: 0, looks: 0, told: 0 };
     const made = async () => ok({ revision: 2 });
     const api = { publish: made, rollback: made, promote: made, abort: made, startCanary: made };
     const awaited = awaitedHere(api as unknown as ControlPlaneApi, {
@@ -137,6 +137,7 @@ describe("a change of the table, where the object is in the isolate", () => {
       pause: async (ms) => {
         state.nowMs += ms;
       },
+      onMade: async () => void state.told++,
     });
     return { state, awaited: awaited as unknown as Record<keyof typeof api, () => Promise<unknown>> };
   };
@@ -154,7 +155,7 @@ describe("a change of the table, where the object is in the isolate", () => {
   ] as const)("%s ends when it is served, and not before", async (change, before, after) => {
     const { state, awaited } = stage(before, after, 5);
     expect(await awaited[change]()).toMatchObject({ ok: true, value: { revision: 2 } });
-    expect(state.looks).toBe(6);
+    expect([state.looks, state.told]).toEqual([6, 1]);
   });
 
   it("ends after two seconds with what is stored, served or not", async () => {
@@ -166,7 +167,8 @@ describe("a change of the table, where the object is in the isolate", () => {
   it("is not awaited if it is refused", async () => {
     const api = { publish: async () => ({ ok: false, error: { reason: "no-canary" } }) };
     const tables = { peek: () => expect.unreachable(), load: () => expect.unreachable() };
-    const options = { tables, clock: { nowMs: () => 0 }, pause: async () => undefined };
+    const clock = { nowMs: () => 0 };
+    const options = { tables, clock, pause: async () => undefined, onMade: () => expect.unreachable() };
     const { publish: awaited } = awaitedHere(api as unknown as ControlPlaneApi, options);
     expect(await (awaited as () => Promise<unknown>)()).toMatchObject({ ok: false });
   });

@@ -73,7 +73,8 @@ const SUPPORT = [
 
 const VIEWER = [
   ...SUPPORT,
-  ...readBoth("/-/openapi.json", "/-/metrics", "/-/metrics/history", "/-/events", "/-/idempotency/…"),
+  ...readBoth("/-/openapi.json", "/-/metrics", "/-/metrics/history", "/-/idempotency/…"),
+  ...readBoth("/-/events", "/-/events/log", "/-/console/routes"),
   ...["", "/…", "/…/-/counts", "/…/-/copy"].flatMap((page) => readBoth(`/-/directory${page}`)),
   ...["", "/capacity", "/status", "/revisions", "/revisions/0", "/audit"].flatMap((page) =>
     readBoth(`/-/table${page}`),

@@ -213,7 +213,16 @@ describe("a session of the console", () => {
 
 describe("the scope of a session", () => {
   const LOOK_UPS = [`/-/ids/${IDS.orderKz}`, "/-/regions", SESSION];
-  const VIEWS = ["/-/table", "/-/table/audit", "/-/table/revisions", "/-/metrics", "/-/metrics/history", "/-/events"];
+  const VIEWS = [
+    "/-/table",
+    "/-/table/audit",
+    "/-/table/revisions",
+    "/-/metrics",
+    "/-/metrics/history",
+    "/-/events",
+    "/-/events/log",
+    "/-/console/routes",
+  ];
 
   it("support looks up, and sees neither table, audit, metrics nor hosts of origins", async () => {
     const { ask, signIn } = setUpConsole();
