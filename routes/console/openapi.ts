@@ -1,5 +1,5 @@
 import { ID_PARAMETER, parameter, pathParameter } from "../openapi/paths.ts";
-import { json, operation } from "../openapi/table.ts";
+import { json, operation, PAGE_PARAMETERS } from "../openapi/table.ts";
 
 const TEXT = { type: "string" };
 const OR_NULL = { type: ["string", "null"] };
@@ -217,6 +217,78 @@ const NAMES = {
   },
 };
 
+const SINCE = {
+  type: "object",
+  required: ["revision", "author", "time", "note", "isExact"],
+  properties: {
+    revision: { type: "integer" },
+    author: TEXT,
+    time: OR_NULL,
+    note: TEXT,
+    isExact: { type: "boolean", description: "False: it may be an older one." },
+  },
+};
+
+const ROUTES = {
+  type: "object",
+  required: ["revision", "routes"],
+  properties: {
+    revision: { type: "integer" },
+    routes: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["pointer", "line", "since"],
+        properties: {
+          pointer: TEXT,
+          line: { type: ["integer", "null"] },
+          since: { ...SINCE, description: "The revision that wrote it. The last 100 revisions are looked through." },
+        },
+      },
+    },
+  },
+};
+
+const LOG_EVENT = {
+  type: "object",
+  required: ["id", "time", "kind", "type", "words", "evidence"],
+  properties: {
+    id: { type: "integer", description: "Rises." },
+    time: TIME,
+    kind: { type: "string", enum: ["region", "origin", "publication", "canary", "errors", "machine", "webhook"] },
+    type: { ...TEXT, description: "The kind and how it turned out, such as region.down; new ones may come." },
+    words: { ...TEXT, description: "One sentence or two." },
+    evidence: {
+      type: "object",
+      description: "Figures by name; new ones may come.",
+      additionalProperties: { type: ["string", "number"] },
+    },
+    region: TEXT,
+    revision: { type: "integer" },
+    isOver: { type: "boolean", description: "It ends something that an event before it began." },
+  },
+};
+
+const EVENT_LOG = {
+  type: "object",
+  required: ["source", "events", "next", "webhook"],
+  properties: {
+    source: { type: "string", enum: ["all", "none"], description: "`none`: the log could not be read." },
+    events: { type: "array", maxItems: 100, items: LOG_EVENT, description: "Newest first." },
+    next: { type: ["integer", "null"], description: "`before` of the next page." },
+    webhook: {
+      type: ["object", "null"],
+      description: "The receiver of the setting EVENTS_WEBHOOK; null without one.",
+      required: ["waiting", "lastFailure", "isGone"],
+      properties: {
+        waiting: { type: "integer", description: "Events that it has not taken yet." },
+        lastFailure: { ...OR_NULL, description: "Why it did not take the last one." },
+        isGone: { type: "boolean", description: "It answered 410: nothing is sent until the setting changes." },
+      },
+    },
+  },
+};
+
 const RULE = {
   type: "object",
   required: ["revision", "entity", "region", "rule", "pointer", "line", "entry", "since"],
@@ -228,18 +300,7 @@ const RULE = {
     pointer: TEXT,
     line: { type: ["integer", "null"] },
     entry: {},
-    since: {
-      type: ["object", "null"],
-      description: "The revision that wrote the entry of a moved entity.",
-      required: ["revision", "author", "time", "note", "isExact"],
-      properties: {
-        revision: { type: "integer" },
-        author: TEXT,
-        time: OR_NULL,
-        note: TEXT,
-        isExact: { type: "boolean", description: "False: it may be an older one." },
-      },
-    },
+    since: { ...SINCE, type: ["object", "null"], description: "The revision that wrote the entry of a moved entity." },
   },
 };
 
@@ -284,6 +345,11 @@ export const consolePaths = () => ({
       content: json(RULE),
     }),
   },
+  "/-/console/routes": {
+    get: page("consoleRoutes", "Since which revision each route of the table in force is as it is", {
+      content: json(ROUTES),
+    }),
+  },
   "/-/console/entity/{id}": {
     get: page("previewEntity", "The owner's response to a GET of an entity, as data", {
       parameters: [ID_PARAMETER, parameter("query", "path", "The entity's own path with a short key, or with a key.")],
@@ -309,8 +375,14 @@ export const consolePaths = () => ({
       content: json(PROBLEM_SAMPLES),
     }),
   },
+  "/-/events/log": {
+    get: page("eventLog", "What happened in the last 30 days: at most the last 1,000 events", {
+      parameters: PAGE_PARAMETERS,
+      content: json(EVENT_LOG),
+    }),
+  },
   "/-/events": {
-    get: page("events", "Events of changes: `traffic`, `table`, and `end` when the session ends", {
+    get: page("events", "Events of changes: `traffic`, `table`, `log`, and `end` when the session ends", {
       content: { "text/event-stream": { schema: TEXT } },
     }),
   },

@@ -50,7 +50,7 @@ export const ref = (name: keyof typeof API): object => json({ $ref: `#/component
 export const WHOLE = { type: "integer", minimum: 0 };
 
 /** `?before=41&limit=20`. */
-const PAGE_PARAMETERS = [
+export const PAGE_PARAMETERS = [
   parameter("query", "before", "Only those with a lower number.", WHOLE),
   {
     name: "limit",

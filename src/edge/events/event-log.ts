@@ -1,6 +1,11 @@
+import { TABLE_OBJECT } from "../../control-plane/deployment.ts";
 import type { EventPage, EventQuery } from "../../formats/console-api.ts";
 import type { RegionSince } from "../../formats/region-state.ts";
 import type { Clock, Entropy, Fetch } from "../../ports/gateway.ts";
+import type { Config } from "../config.ts";
+import type { ControlPlaneRpc, Env } from "../env.ts";
+import { reportWebhookFailure } from "../log.ts";
+import { originFetch, systemClock, throwTimeout, withTimeout } from "../platform.ts";
 import { EventStore, PAGE_EVENTS_MAX } from "./event-store.ts";
 import type { ControlPlaneNews } from "./protocol.ts";
 import { WatchedStates } from "./settled.ts";
@@ -75,7 +80,7 @@ export class EventLog {
     const cursor = storage.kv.get<Cursor>(CURSOR);
     this.#cursor = cursor ?? { since: new Date(nowMs).toISOString() };
     if (cursor === undefined) storage.kv.put(CURSOR, this.#cursor);
-    const note = (event: EventDraft) => void this.#store.add(event, clock.nowMs(), false);
+    const note = (event: EventDraft) => this.#store.add(event, clock.nowMs(), false);
     this.#webhook = webhook && new Webhook(webhook, { ...deps, store: this.#store, note });
     if (isCluster) this.#newsDueMs = nowMs;
   }
@@ -175,4 +180,28 @@ export class EventLog {
     }
     this.#store.saveWatched(this.#states.takeChanges());
   }
+}
+
+/** A call of the control plane, from its own isolate or another machine. */
+const NEWS_DEADLINE_MS = 10_000;
+
+/** That of the object's platform. */
+export function openEventLog({ storage }: DurableObjectState, env: Env, config: Config, entropy: Entropy): EventLog {
+  const { webhook, gatewayName, environment } = config;
+  return new EventLog({
+    storage,
+    webhook,
+    sender: { gateway: gatewayName, environment },
+    isCluster: env.NODE_VERSION !== undefined,
+    news: (query) => {
+      // Plain data crosses without the types of RPC.
+      const truth = env.TABLE_TRUTH.get(env.TABLE_TRUTH.idFromName(TABLE_OBJECT)) as unknown as ControlPlaneRpc;
+      return withTimeout(truth.news(query), NEWS_DEADLINE_MS, throwTimeout);
+    },
+    fetch: originFetch(env),
+    clock: systemClock,
+    entropy,
+    subtle: crypto.subtle,
+    report: reportWebhookFailure,
+  });
 }

@@ -48,6 +48,8 @@ const ROUND_MAX = 20;
 
 const JITTER = 0.2;
 
+const LOST_TOLD_MS = 3_600_000;
+
 /** After so many failures in a row events wait long for their own turns. */
 const LONG_FAILURES = 3;
 
@@ -59,8 +61,8 @@ export interface WebhookDeps {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly subtle: SubtleCrypto;
-  /** Adds an event that is not sent. */
-  readonly note: (event: EventDraft) => void;
+  /** Adds an event that is not sent, and says how many that wait had to leave the log for it. */
+  readonly note: (event: EventDraft) => number;
   readonly report: (why: string) => void;
 }
 
@@ -71,6 +73,8 @@ export class Webhook {
   readonly #name: string;
   #receiver: Receiver;
   #isBusy = false;
+  #lost = 0;
+  #lostToldMs = Number.NEGATIVE_INFINITY;
 
   constructor(settings: WebhookSettings, deps: WebhookDeps) {
     this.#settings = settings;
@@ -108,6 +112,7 @@ export class Webhook {
     this.#isBusy = true;
     try {
       this.#giveUpOld();
+      this.lost(0);
       for (let sent = 0; sent < ROUND_MAX; sent++) {
         const next = this.#deps.store.dueDelivery(this.#deps.clock.nowMs());
         if (next === undefined || !(await this.#deliverOne(next))) break;
@@ -117,9 +122,15 @@ export class Webhook {
     }
   }
 
-  /** Events for which the log had no room. */
+  /** Events that left the log before they were taken. They are told together: each event of this would push out another one. */
   lost(count: number): void {
-    if (count > 0) this.#noteGivenUp(count, "the log had no room for them");
+    this.#lost += count;
+    const nowMs = this.#deps.clock.nowMs();
+    if (this.#lost === 0 || nowMs - this.#lostToldMs < LOST_TOLD_MS) return;
+    this.#lostToldMs = nowMs;
+    const told = this.#lost;
+    this.#lost = 0;
+    this.#noteGivenUp(told, "the log has room for 1,000 events");
   }
 
   /** Whether the receiver took it. */
@@ -192,7 +203,7 @@ export class Webhook {
 
   #noteGivenUp(count: number, why: string): void {
     const which = count === 1 ? "1 event was" : `${count} events were`;
-    this.#deps.note({
+    this.#lost += this.#deps.note({
       atMs: this.#deps.clock.nowMs(),
       kind: "webhook",
       type: "webhook.given-up",

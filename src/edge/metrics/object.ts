@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { deploymentName, TABLE_OBJECT } from "../../control-plane/deployment.ts";
+import { deploymentName } from "../../control-plane/deployment.ts";
 import type { EventPage, EventQuery, HistorySpan, MetricsHistory, ProblemSamples } from "../../formats/console-api.ts";
 import { ok } from "../../ids/result.ts";
 import type { Entropy, ServedTable, Tables } from "../../ports/gateway.ts";
@@ -7,10 +7,10 @@ import { loadable } from "../../problems/loadable.ts";
 import { pseudonymOf } from "../../proxy/origin-request.ts";
 import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
 import { type Config, readConfig } from "../config.ts";
-import type { ControlPlaneRpc, Env } from "../env.ts";
-import { EventLog } from "../events/event-log.ts";
-import { reportDefect, reportLoadFailure, reportPushFailure, reportWebhookFailure } from "../log.ts";
-import { originFetch, pooledEntropy, setLast, systemClock, throwTimeout, withTimeout } from "../platform.ts";
+import type { Env } from "../env.ts";
+import { type EventLog, openEventLog } from "../events/event-log.ts";
+import { reportDefect, reportLoadFailure, reportPushFailure } from "../log.ts";
+import { originFetch, pooledEntropy, setLast, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import type { VouchedTables } from "../table/restored.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
@@ -118,7 +118,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
       refreshMs: this.#config.tableRefreshMs,
       report: reportLoadFailure,
     });
-    this.#events = eventLogOf(context, env, this.#config, this.#entropy);
+    this.#events = openEventLog(context, env, this.#config, this.#entropy);
     void context.blockConcurrencyWhile(async () => {
       this.#alarmAtMs = (await context.storage.getAlarm()) ?? undefined;
       if (this.#hasChecks) this.#checksDueMs = this.#alarmAtMs ?? this.#checksDueMs;
@@ -371,29 +371,6 @@ const storedProblems = ({ kv }: DurableObjectStorage) =>
       requests,
     ]),
   );
-/** A call of the control plane, from its own isolate or another machine. */
-const NEWS_DEADLINE_MS = 10_000;
-
-function eventLogOf(context: DurableObjectState, env: Env, config: Config, entropy: Entropy): EventLog {
-  const { webhook, gatewayName, environment } = config;
-  return new EventLog({
-    storage: context.storage,
-    webhook,
-    sender: { gateway: gatewayName, environment },
-    isCluster: env.NODE_VERSION !== undefined,
-    news: (query) => {
-      // Plain data crosses without the types of RPC.
-      const truth = env.TABLE_TRUTH.get(env.TABLE_TRUTH.idFromName(TABLE_OBJECT)) as unknown as ControlPlaneRpc;
-      return withTimeout(truth.news(query), NEWS_DEADLINE_MS, throwTimeout);
-    },
-    fetch: originFetch(env),
-    clock: systemClock,
-    entropy,
-    subtle: crypto.subtle,
-    report: reportWebhookFailure,
-  });
-}
-
 const later = <Event extends { readonly atMs: number }>(one: Event | undefined, other: Event | undefined) =>
   one === undefined || (other !== undefined && other.atMs >= one.atMs) ? other : one;
 
