@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../edge/env.ts";
 import type { ControlPlaneNews, NewsQuery } from "../edge/events/protocol.ts";
+import { tellOfNews } from "../edge/events/tell.ts";
 import { isLate } from "../edge/machines/late.ts";
 import { systemClock, systemPause } from "../edge/platform.ts";
 import type { FormSeal } from "../edge/table/form-seal.ts";
@@ -34,7 +35,7 @@ import { type StoredForms, storedForms } from "./stored-forms.ts";
 /** Changes that the log of events reads at once. */
 const NEWS_MAX = 100;
 
-/** How often this is told. */
+/** How often the log of events is told that edges ask. */
 const MACHINES_TOLD_MS = 60_000;
 
 /** Only an import waits for it. */
@@ -57,8 +58,6 @@ export interface ControlPlaneDeps {
   readonly isKvLimited?: boolean;
   /** KV holds the last change. */
   readonly onHeld?: (pointer: Pointer) => void;
-  /** An edge has asked: the log of events watches machines, and without traffic nothing else wakes it. */
-  readonly onMachines?: () => void;
 }
 
 /**
@@ -70,7 +69,6 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   readonly #wakeAt: (atMs: number) => Promise<void>;
   readonly #clock: Clock;
   readonly #pause: (ms: number) => Promise<void>;
-  readonly #onMachines: () => void;
   #machinesToldMs = Number.NEGATIVE_INFINITY;
   readonly #announced = new AnnouncedPointer();
   readonly #machines = new HeardMachines();
@@ -93,7 +91,6 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     this.#wakeAt = wakeAt;
     this.#clock = clock;
     this.#pause = deps.pause ?? systemPause;
-    this.#onMachines = deps.onMachines ?? (() => undefined);
     this.ready = context.blockConcurrencyWhile(async () => {
       const log = new RevisionLog(storage, clock, await bundledRevision(bundled));
       const state = log.state();
@@ -249,7 +246,8 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     this.#machines.add(machines, nowMs);
     if (machines.edge === undefined || nowMs - this.#machinesToldMs < MACHINES_TOLD_MS) return;
     this.#machinesToldMs = nowMs;
-    this.#onMachines();
+    // It watches machines, and without traffic nothing else wakes it.
+    this.ctx.waitUntil(tellOfNews(this.env));
   }
 
   /** What the log of events has not read yet. */

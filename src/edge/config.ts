@@ -40,14 +40,14 @@ const refreshSeconds = numberIn(0.1, 86_400, /^\d{1,9}(?:\.\d)?$/, "number of at
 /** What is sent is the business of nobody between. */
 const webhookUrl = matching(
   /^(?=.{1,2048}$)(?:https:\/\/[\w.:[\]-]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1])(?::\d{1,5})?)(?:[/?][!"$-~]*)?$/,
-  "must be an https URL without user and password, or an http one of this machine",
+  "must be an https URL, or an http URL of this machine, without a user",
 );
 
 /** As Standard Webhooks has them: 24 to 64 bytes. */
 const webhookSecrets = listed(
-  /^whsec_(?:[\w+/]{4}){8,21}(?:[\w+/][AQgw]==|[\w+/]{2}[AEIMQUYcgkosw048]=)?$/,
+  /^whsec_(?:[a-z\d+/]{4}){8,21}(?:[a-z\d+/]{2}==|[a-z\d+/]{3}=)?$/i,
   2,
-  "must be whsec_ and the base64 of 24 to 64 bytes, or two of these with a comma",
+  "must be whsec_ and base64 of 24 to 64 bytes, or two of these",
 );
 
 const deadlineMs = numberIn(0, 86_400_000);
@@ -150,12 +150,10 @@ export function readConfig(env: Settings) {
     const why = "FORWARDED_FIELDS=append believes everyone; with TRUSTED_PROXIES leave it out";
     faults.push({ setting: "FORWARDED_FIELDS", why });
   }
-  for (const setting of ["OTLP_METRICS_URL", "EVENTS_WEBHOOK"] as const) {
-    if (read[setting] !== undefined && read.REPORT_SECONDS === 0)
-      faults.push({ setting, why: `${setting} needs REPORT_SECONDS above 0` });
-  }
-  if (read.EVENTS_WEBHOOK !== undefined && env.EVENTS_WEBHOOK_SECRET === undefined)
-    faults.push({ setting: "EVENTS_WEBHOOK", why: "EVENTS_WEBHOOK needs EVENTS_WEBHOOK_SECRET" });
+  const needs = (setting: keyof Settings, what: string) => faults.push({ setting, why: `${setting} needs ${what}` });
+  for (const setting of ["OTLP_METRICS_URL", "EVENTS_WEBHOOK"] as const)
+    if (read[setting] && read.REPORT_SECONDS === 0) needs(setting, "REPORT_SECONDS above 0");
+  if (read.EVENTS_WEBHOOK && env.EVENTS_WEBHOOK_SECRET === undefined) needs("EVENTS_WEBHOOK", "EVENTS_WEBHOOK_SECRET");
   for (const rule of RULES) faults.push(...rule(env, texts, faults));
   const rateLimits = readRateSettings(env, faults);
   const auth = readAuthSettings(env, faults);
@@ -176,8 +174,6 @@ export function readConfig(env: Settings) {
     mint: isFaulty("MINT") ? ("faulty" as const) : texts.mint,
     /** Without its credentials or its name, nothing is sent. */
     metricsPush: read.OTLP_METRICS_URL && !faults.some(({ setting }) => setting.startsWith("OT")) ? read : undefined,
-    /** Events of the log go there, signed; `undefined`: nowhere. */
-    webhook: webhookOf(read, isFaulty),
     /** Primary keys of LUUIDs that are this deployment's; `undefined`: all. */
     primaryKeys: isFaulty("SEQUENCE_RANGE") ? ("faulty" as const) : texts.primaryKeys,
     /** Faults of the settings, without their values. */
@@ -185,17 +181,17 @@ export function readConfig(env: Settings) {
   };
 }
 
-const webhookOf = (read: ReturnType<typeof readValid<typeof ENV>>, isFaulty: (name: keyof Settings) => boolean) =>
-  read.EVENTS_WEBHOOK === undefined || isFaulty("EVENTS_WEBHOOK") || isFaulty("EVENTS_WEBHOOK_SECRET")
-    ? undefined
-    : { url: read.EVENTS_WEBHOOK, secrets: read.EVENTS_WEBHOOK_SECRET };
-
 /** The part that follows from settings of one word or number. */
 const plainConfig = (read: ReturnType<typeof readValid<typeof ENV>>, isFaulty: (name: keyof Settings) => boolean) => ({
   /** In `cdn-loop` and `via`: no two deployments that may ask one another have the same. */
   gatewayName: read.GATEWAY_NAME,
   /** A name for people, such as production. */
   environment: read.ENVIRONMENT,
+  /** Events of the log go there, signed; `undefined`: nowhere. */
+  webhook:
+    read.EVENTS_WEBHOOK && read.EVENTS_WEBHOOK_SECRET.length > 0
+      ? { url: read.EVENTS_WEBHOOK, secrets: read.EVENTS_WEBHOOK_SECRET }
+      : undefined,
   /** `json`: one line a request on the console. */
   requestLog: read.REQUEST_LOG,
   /** The party that vouches for the client's address. */

@@ -51,12 +51,6 @@ export const reportBreaker = (region: string, url: string, state: "open" | "clos
 /** Counts that could not be reported, or sums that could not be read. They go with the next report. */
 export const reportMetricsFailure = (why: string): void => writeEvent("traffic-report-failed", { why });
 
-/** The collector did not take all metrics: once, until it takes them again. */
-export const reportPushFailure = (why: string): void => writeEvent("metrics-push-failed", { why });
-
-/** The webhook did not take an event: once, until it takes one again. */
-export const reportWebhookFailure = (why: string): void => writeEvent("webhook-failed", { why });
-
 /** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
 export const reportMissingBindings = (missing: MissingBindings): void => writeEvent("bindings-missing", missing);
 

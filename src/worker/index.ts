@@ -10,7 +10,7 @@ import * as log from "../edge/log.ts";
 import { overStateNodes } from "../edge/machines/namespaces.ts";
 import { isolateMetrics } from "../edge/metrics/isolate-metrics.ts";
 import { tableReporter } from "../edge/metrics/isolates.ts";
-import { durableMetrics, scheduleChecks, tellOfNews } from "../edge/metrics/store.ts";
+import { durableMetrics, scheduleChecks } from "../edge/metrics/store.ts";
 import { edgeMovedMemory } from "../edge/origins/moved-memory.ts";
 import { hmacSigner } from "../edge/origins/signer.ts";
 import {
@@ -128,7 +128,7 @@ function composeObservation(env: Env, config: Config, metrics: IsolateMetrics) {
 }
 
 /** The isolate's tables as requests see them, and the control plane that changes them. */
-function composeTables(env: Env, own: ReturnType<typeof edgeTables>, isReported: boolean) {
+function composeTables(env: Env, own: ReturnType<typeof edgeTables>) {
   tellFromNowOn(own);
   const start = { begin: beginCalls(env.TABLE_TRUTH), reportFailure: log.reportStartFailure };
   const tables = env.START_TABLE === undefined ? own : startedTables(own, start);
@@ -139,8 +139,7 @@ function composeTables(env: Env, own: ReturnType<typeof edgeTables>, isReported:
       import("../edge/table/awaited-tables.ts"),
     ]);
     const truth = calls.controlPlane(env.TABLE_TRUTH, log.reportLostRejection);
-    const onMade = async () => (isReported ? tellOfNews(env.TRAFFIC) : undefined);
-    return { ...truth, ...awaitedHere(truth, { tables, clock: systemClock, pause: systemPause, onMade }) };
+    return { ...truth, ...awaitedHere(truth, { tables, clock: systemClock, pause: systemPause, env }) };
   });
   const moving = async () => (await import("../edge/moving/calls.ts")).movingCalls(env);
   const machines = methodsOf("machines", async () =>
@@ -186,7 +185,7 @@ function compose(env: Env) {
     ...access,
     ...composeOrigins(env, config, namespace),
     ...composeObservation(env, config, metrics),
-    ...composeTables(env, tables, config.reportMs > 0),
+    ...composeTables(env, tables),
     clock,
     pause: systemPause,
     entropy,

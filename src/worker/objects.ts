@@ -3,7 +3,7 @@ import { readConfig } from "../edge/config.ts";
 import type { ControlPlaneRpc, Env } from "../edge/env.ts";
 import * as log from "../edge/log.ts";
 import type { StateRpc } from "../edge/machines/rpc.ts";
-import { type MetricsRpc, tellOfNews } from "../edge/metrics/store.ts";
+import type { MetricsRpc } from "../edge/metrics/store.ts";
 import { teller } from "../edge/table/told-tables.ts";
 import { thinObject, type Wakes } from "../edge/thin-object.ts";
 import * as ofFeatures from "../features/objects.ts";
@@ -52,7 +52,6 @@ export class TableTruth extends thinObject<ControlPlaneRpc & Wakes>(
         reportForm: log.reportFormFailure,
         isKvLimited: readConfig(env).isOnEdge,
         onHeld: teller(),
-        onMachines: () => void (readConfig(env).reportMs > 0 && tellOfNews(env.TRAFFIC)),
       }) as InstanceType<typeof module.ControlPlane> & ControlPlaneRpc;
   },
   {

@@ -4,7 +4,7 @@ import type { RegionSince } from "../../formats/region-state.ts";
 import type { Clock, Entropy, Fetch } from "../../ports/gateway.ts";
 import type { Config } from "../config.ts";
 import type { ControlPlaneRpc, Env } from "../env.ts";
-import { reportWebhookFailure } from "../log.ts";
+import { writeEvent } from "../log.ts";
 import { originFetch, systemClock, throwTimeout, withTimeout } from "../platform.ts";
 import { EventStore, PAGE_EVENTS_MAX } from "./event-store.ts";
 import type { ControlPlaneNews } from "./protocol.ts";
@@ -202,6 +202,6 @@ export function openEventLog({ storage }: DurableObjectState, env: Env, config: 
     clock: systemClock,
     entropy,
     subtle: crypto.subtle,
-    report: reportWebhookFailure,
+    report: (why) => writeEvent("webhook-failed", { why }),
   });
 }

@@ -24,7 +24,7 @@ export async function signedHeaders(
   const timestamp = String(Math.floor(nowMs / 1000));
   const signed = encoder.encode(`${id}.${timestamp}.${body}`);
   const signatures = secrets.map(async (secret) => {
-    const bytes = Uint8Array.from(base64.decode(secret.slice(secret.indexOf("_") + 1)));
+    const bytes = Uint8Array.from(atob(secret.slice(secret.indexOf("_") + 1)), (character) => character.charCodeAt(0));
     const key = await subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
     return `v1,${base64.encode(new Uint8Array(await subtle.sign("HMAC", key, signed)))}`;
   });

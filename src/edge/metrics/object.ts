@@ -9,7 +9,7 @@ import { checkTargets, runChecks } from "../../proxy/origin-response.ts";
 import { type Config, readConfig } from "../config.ts";
 import type { Env } from "../env.ts";
 import { type EventLog, openEventLog } from "../events/event-log.ts";
-import { reportDefect, reportLoadFailure, reportPushFailure } from "../log.ts";
+import { reportDefect, reportLoadFailure, writeEvent } from "../log.ts";
 import { originFetch, pooledEntropy, setLast, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
 import type { VouchedTables } from "../table/restored.ts";
@@ -168,6 +168,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   }
 
   async noteNews(): Promise<void> {
+    if (this.#config.reportMs === 0) return;
     this.#events.noteNews();
     await this.#wakeBy(this.#events.dueMs());
   }
@@ -271,7 +272,8 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
       )
       .catch((error: unknown) => ({ outcome: "unavailable", why: String(error), afterMs: 0 }) as const);
     this.#changedSums.add(this.#sums.add(seriesKey("otlp_pushes_total", outcome.outcome), 1));
-    if (outcome.why !== undefined && !this.#isPushFailing) reportPushFailure(outcome.why);
+    // Once, until it takes them again.
+    if (outcome.why !== undefined && !this.#isPushFailing) writeEvent("metrics-push-failed", { why: outcome.why });
     this.#isPushFailing = outcome.why !== undefined;
     const afterMs = outcome.outcome === "unavailable" ? outcome.afterMs : 0;
     this.#pushDueMs = Math.max(

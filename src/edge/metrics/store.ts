@@ -69,14 +69,14 @@ export interface MetricsRpc extends MetricsStore, Rpc.DurableObjectBranded {
 }
 
 /** A deployment has one object. */
-const NAME = "all";
+export const METRICS_OBJECT = "all";
 
 /** A call takes a few milliseconds from nearby and some hundred from afar; a scraper gives up after 10 s. */
 const DEADLINE_MS = 4_000;
 
 /** The Durable Object as a store. A stub is broken after a failure, so each call makes its own. */
 export function durableMetrics(namespace: DurableObjectNamespace<MetricsRpc>): MetricsStore {
-  const stub = () => namespace.get(namespace.idFromName(NAME));
+  const stub = () => namespace.get(namespace.idFromName(METRICS_OBJECT));
   return {
     report: (report) => withTimeout(stub().report(report), DEADLINE_MS, throwTimeout),
     totals: () => withTimeout(stub().totals(), DEADLINE_MS, throwTimeout),
@@ -86,10 +86,6 @@ export function durableMetrics(namespace: DurableObjectNamespace<MetricsRpc>): M
   };
 }
 
-/** The control plane has news for the log of events. Nothing waits for it: a change that nobody told is found with the table. */
-export const tellOfNews = (namespace: DurableObjectNamespace<MetricsRpc>): Promise<void> =>
-  withTimeout(namespace.get(namespace.idFromName(NAME)).noteNews(), DEADLINE_MS, throwTimeout).catch(() => undefined);
-
 /** Called by the cron trigger. */
 export const scheduleChecks = (namespace: DurableObjectNamespace<MetricsRpc>): Promise<void> =>
-  withTimeout(namespace.get(namespace.idFromName(NAME)).scheduleChecks(), DEADLINE_MS, throwTimeout);
+  withTimeout(namespace.get(namespace.idFromName(METRICS_OBJECT)).scheduleChecks(), DEADLINE_MS, throwTimeout);

@@ -1,6 +1,8 @@
 import { waitUntil } from "cloudflare:workers";
 import type { ControlPlaneApi, ServedTable, Tables } from "../../ports/admin.ts";
 import type { Clock } from "../../ports/gateway.ts";
+import type { Env } from "../env.ts";
+import { tellOfNews } from "../events/tell.ts";
 import { isToldHere } from "./told-tables.ts";
 
 /** A gateway of one process needs a twentieth of it. */
@@ -11,8 +13,8 @@ interface WaitOptions {
   readonly tables: Tables;
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
-  /** A change was made. Nothing waits for what it does. */
-  readonly onMade: () => Promise<void>;
+  /** Whose log of events is told. */
+  readonly env: Pick<Env, "TRAFFIC">;
 }
 
 type IsServed = (served: ServedTable, revision: number) => boolean;
@@ -23,7 +25,7 @@ const isCanary: IsServed = ({ canary }, revision) => canary?.table.revision === 
 /** Changes that end when this isolate serves them, within bounds. Where the object is elsewhere, they end when they are stored. */
 export function awaitedHere(
   api: ControlPlaneApi,
-  { tables, clock, pause, onMade }: WaitOptions,
+  { tables, clock, pause, env }: WaitOptions,
 ): Pick<ControlPlaneApi, "publish" | "rollback" | "promote" | "abort" | "startCanary"> {
   const untilServed = async (isServed: IsServed, revision: number): Promise<void> => {
     const endMs = clock.nowMs() + WAIT_MS;
@@ -42,7 +44,7 @@ export function awaitedHere(
     async (...values: Values) => {
       const made = await change(...values);
       if (made.ok) {
-        waitUntil(onMade());
+        waitUntil(tellOfNews(env));
         await untilServed(isServed, made.value.revision);
       }
       return made;

@@ -4,8 +4,9 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { controlPlane } from "../../../src/control-plane/client.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { EVENTS_MAX } from "../../../src/edge/events/event-store.ts";
+import { tellOfNews } from "../../../src/edge/events/tell.ts";
 import { seriesKey } from "../../../src/edge/metrics/catalogue.ts";
-import { durableMetrics, type OriginUpdate, tellOfNews } from "../../../src/edge/metrics/store.ts";
+import { durableMetrics, type OriginUpdate } from "../../../src/edge/metrics/store.ts";
 import type { ControlPlaneApi } from "../../../src/ports/admin.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 
@@ -57,11 +58,11 @@ describe("changes of the table", () => {
     const first = await publish("first");
     await publish("second");
     for (let at = 0; at < 3; at++) {
-      await tellOfNews(TRAFFIC);
+      await tellOfNews({ TRAFFIC });
       await alarm();
     }
     await evictDurableObject(stub());
-    await tellOfNews(TRAFFIC);
+    await tellOfNews({ TRAFFIC });
     await alarm();
     expect(await words()).toEqual([
       `jane published revision ${first + 1}: second`,
@@ -82,7 +83,7 @@ describe("changes of the table", () => {
     await truth().rollback(request(promotedAs, "all back"), first);
     const last = await publish("with", "canary");
     const ending = await publish("over it");
-    await tellOfNews(TRAFFIC);
+    await tellOfNews({ TRAFFIC });
     await alarm();
     const { events } = await store.events({ limit: 100 });
     expect(events.map((event) => event.words).toReversed()).toEqual([
@@ -117,7 +118,7 @@ describe("changes of the table", () => {
     await store.events({ limit: 1 });
     await truth().rollback({ expectedRevision: before + 7, author: "joe", note: "" }, before);
     await publish("now");
-    await tellOfNews(TRAFFIC);
+    await tellOfNews({ TRAFFIC });
     await alarm();
     expect(await words()).toEqual([`jane published revision ${before + 1}: now`]);
   });
@@ -185,7 +186,7 @@ describe("the log", () => {
     // The one of a month ago is left out.
     expect((await store.events({ before: 1018, limit: 3 })).events.map(({ id }) => id)).toEqual([1017, 1016, 1014]);
     await publish("one more");
-    await tellOfNews(TRAFFIC);
+    await tellOfNews({ TRAFFIC });
     await alarm();
     expect(
       await runInDurableObject(stub(), (_, { storage }) => storage.sql.exec("SELECT id FROM events").toArray()),

@@ -50,6 +50,12 @@ async function setUp(openers: readonly TableOpener[] = []) {
   return { first, store, state, failures, tables, revision, settle: () => settled(background) };
 }
 
+/** The object of the log, which hears that there are news. */
+const toldLog = (onNews: () => unknown) =>
+  ({
+    TRAFFIC: { idFromName: () => "", get: () => ({ noteNews: async () => void onNews() }) },
+  }) as unknown as Pick<Env, "TRAFFIC">;
+
 describe("tables that are told of a pointer", () => {
   it("have its table at once, without a read of the pointer", async () => {
     const { store, tables, revision } = await setUp();
@@ -137,7 +143,7 @@ describe("a change of the table, where the object is in the isolate", () => {
       pause: async (ms) => {
         state.nowMs += ms;
       },
-      onMade: async () => void state.told++,
+      env: toldLog(() => state.told++),
     });
     return { state, awaited: awaited as unknown as Record<keyof typeof api, () => Promise<unknown>> };
   };
@@ -168,7 +174,7 @@ describe("a change of the table, where the object is in the isolate", () => {
     const api = { publish: async () => ({ ok: false, error: { reason: "no-canary" } }) };
     const tables = { peek: () => expect.unreachable(), load: () => expect.unreachable() };
     const clock = { nowMs: () => 0 };
-    const options = { tables, clock, pause: async () => undefined, onMade: () => expect.unreachable() };
+    const options = { tables, clock, pause: async () => undefined, env: toldLog(() => expect.unreachable()) };
     const { publish: awaited } = awaitedHere(api as unknown as ControlPlaneApi, options);
     expect(await (awaited as () => Promise<unknown>)()).toMatchObject({ ok: false });
   });
