@@ -46,6 +46,7 @@ describe("the Worker's settings", () => {
       consolePreview: [],
       metricsPush: undefined,
       webhook: undefined,
+      keepsSamples: true,
       traceShare: undefined,
       mint: "open",
       auth: { openPages: false, tokens: [], access: undefined, isFaulty: false },
@@ -92,6 +93,7 @@ describe("the Worker's settings", () => {
       consolePreview: [],
       metricsPush: undefined,
       webhook: undefined,
+      keepsSamples: true,
       traceShare: undefined,
       mint: "open",
       auth: { openPages: false, tokens: [], access: undefined, isFaulty: false },
@@ -236,6 +238,7 @@ describe("the Worker's settings", () => {
       fields: { passesOverride: false, hidesServer: true },
       mustSign: true,
       mint: "faulty",
+      keepsSamples: false,
       primaryKeys: "faulty",
       auth: { ...defaults.auth, isFaulty: true },
     });
