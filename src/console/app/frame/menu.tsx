@@ -28,11 +28,13 @@ export function UserMenu({ own }: { own: Session }) {
         popover="auto"
         role="dialog"
         aria-label="Settings"
-        onToggle={(event) => {
-          const opens = event.newState === "open";
-          setOpen(opens);
-          if (opens) void refreshSession();
+        // Before it shows, so that the next Tab finds its content; until it is gone, so that the button gets the focus back.
+        onBeforeToggle={({ newState }) => {
+          if (newState !== "open") return;
+          setOpen(true);
+          void refreshSession();
         }}
+        onToggle={({ newState }) => setOpen(newState === "open")}
       >
         {isOpen && <Menu own={own} />}
       </div>
