@@ -130,6 +130,19 @@ const NO_SERIES = Object.fromEntries(
   Object.keys(FIGURES.total).map((name) => [name, []]),
 ) as unknown as MetricsHistory["total"];
 
+/** The object of the counters does not answer. */
+export const NO_COUNTERS = {
+  "/-/metrics/history": {
+    ...FIGURES,
+    source: "none",
+    since: null,
+    at: [],
+    total: NO_SERIES,
+    regions: {},
+    problems: {},
+  } satisfies MetricsHistory,
+};
+
 /** A gateway that has just begun. */
 export const NOTHING_YET = {
   "/-/metrics/history": {

@@ -113,7 +113,9 @@ const cutOff = (page: Page): Promise<readonly string[]> =>
     const seen = (element: Element) => !element.closest(".hidden, .skip, .many, .scroll, nav, [hidden]");
     for (const element of document.querySelectorAll<HTMLElement>("body *")) {
       if (!seen(element)) continue;
-      const { overflowX, display } = getComputedStyle(element);
+      const { overflowX, display, clipPath } = getComputedStyle(element);
+      // Told to assistive technology alone.
+      if (clipPath === "inset(50%)") continue;
       const { right, width } = element.getBoundingClientRect();
       const isCut = (overflowX === "hidden" || overflowX === "clip") && !element.matches("input, .cm-editor *");
       if (display !== "inline" && isCut && element.scrollWidth > element.clientWidth + 1)

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Status } from "../../../../src/formats/table-api.ts";
 import type { DemoTable } from "../../demo/demo.ts";
 import { type ConsoleStack, type OpenPage, startConsole, TOKENS } from "../console.ts";
-import { type FrozenPage, type Instead, NOTHING_YET, NOW, openFrozen, REGION_DOWN } from "./frozen.ts";
+import { type FrozenPage, type Instead, NO_COUNTERS, NOTHING_YET, NOW, openFrozen, REGION_DOWN } from "./frozen.ts";
 
 /** Every page of the console and the states that it can be in, the same each time. */
 
@@ -25,12 +25,15 @@ export interface State {
 
 const asOperator = { authorization: `Bearer ${TOKENS.operator}` };
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
+/** An order of a country that no route takes. */
+const NO_ROUTE = "0192f0c1-7a30-80ff-8040-8f3b2a1c9d78";
+const RANDOM_IDS = ".random-ids";
 /** IDs of seven countries in turn. */
 const idOf = (at: number): string =>
   `0192f0c1-7a30-80${(5 + (at % 7)).toString(16).padStart(2, "0")}-8040-8f3b2a${String(at).padStart(6, "0")}`;
 
 export async function startStates(): Promise<StateStack> {
-  const stack = await startConsole();
+  const stack = await startConsole(undefined, { ENVIRONMENT: "production" });
   const published = await fetch(`${stack.url}/-/table`, {
     method: "PUT",
     headers: { ...asOperator, "if-match": '"1"', "waybill-note": "Poland%20to%20Asia" },
@@ -80,7 +83,7 @@ async function pasteInto(page: Page, text: string): Promise<void> {
 
 /** The editor with another text, as it is replaced by select-all and a paste. */
 async function edit(stack: StateStack, change: (table: DemoTable) => object): Promise<Page> {
-  const page = await goTo(stack, stack.own, "#/table");
+  const page = await goTo(stack, stack.own, "#/editor");
   await page.locator(".editor .cm-content").click();
   const table: DemoTable = await page.evaluate(() => fetch("/-/table").then((answer) => answer.json()));
   await page.keyboard.press("Control+a");
@@ -98,119 +101,95 @@ const own =
     return stack.own;
   };
 
+/** A page of the operator at a place, once nothing of it is still asked for. */
+const place = (to: string, title: string, instead?: Instead): State["open"] =>
+  own(async (stack) => {
+    const page = await goTo(stack, stack.own, to, instead);
+    await heading(page, title);
+    await settled(page);
+  });
+
+async function settled(page: Page): Promise<void> {
+  await page.waitForLoadState("networkidle");
+  await expect.poll(() => page.locator(".skeleton, [aria-busy=true]").count(), { timeout: 10_000 }).toBe(0);
+}
+
+/** A window that a button of a page opens. */
+const windowOf = (to: string, title: string, button: string | RegExp): State["open"] =>
+  own(async (stack) => {
+    const page = await goTo(stack, stack.own, to);
+    await heading(page, title);
+    await page.getByRole("button", { name: button }).first().click();
+    await page.getByRole("dialog").waitFor();
+    await settled(page);
+  });
+
+const ask = async (page: Page): Promise<void> => {
+  await page.getByRole("button", { name: "Ask the gateway" }).click();
+  await page.getByText("Confirmed by the gateway").waitFor();
+  await settled(page);
+};
+
+const looked = (id: string, verdict: string | RegExp, isAsked = false): State["open"] =>
+  own(async (stack) => {
+    const page = await goTo(stack, stack.own, `#/look-up?id=${id}`);
+    await isSignedIn(page);
+    await heading(page, verdict);
+    if (isAsked) await ask(page);
+  });
+
+async function openList(stack: StateStack): Promise<Page> {
+  const page = await goTo(stack, stack.own, "#/look-up");
+  await isSignedIn(page);
+  await pasteInto(page, Array.from({ length: 10_000 }, (_, at) => idOf(at)).join("\n"));
+  await page.getByText("10,000 IDs").first().waitFor();
+  await settled(page);
+  return page;
+}
+
+async function publishWindow(stack: StateStack): Promise<Page> {
+  const page = await edit(stack, ({ routes: [, ...routes], ...table }) => withRoute({ ...table, routes }, "DE", "us"));
+  await page.getByRole("button", { name: "Review and publish" }).click();
+  await page.getByRole("dialog").waitFor();
+  await settled(page);
+  return page;
+}
+
 const PAGES: readonly State[] = [
   {
     name: "sign-in",
     pictures: 4,
     open: async (stack) => {
-      await heading(await goTo(stack, stack.signedOut, "#/overview"), "Sign in");
+      await (await goTo(stack, stack.signedOut, "")).getByLabel("Token").waitFor();
       return stack.signedOut;
     },
   },
-  { name: "look-up-empty", pictures: 4, open: own(async (stack) => isSignedIn(await goTo(stack, stack.own, ""))) },
+  { name: "look-up-empty", pictures: 4, open: own(async (stack) => isSignedIn(await goTo(stack, stack.own, "#/look-up"))) },
+  { name: "look-up", pictures: 4, open: looked(ID, "Goes to eu") },
+  { name: "look-up-asked", pictures: 4, open: looked(ID, "Goes to eu", true) },
+  { name: "look-up-404", pictures: 4, open: looked(NO_ROUTE, /404/) },
+  { name: "list", pictures: 4, open: own(openList) },
+  { name: "overview", pictures: 4, open: place("#/overview", "Overview") },
+  { name: "routes", pictures: 4, open: place("#/routes", "Routes") },
+  { name: "regions", pictures: 4, open: place("#/regions", "Regions") },
+  { name: "entities", pictures: 4, open: place("#/entities", "Entities") },
   {
-    name: "look-up",
+    name: "editor",
     pictures: 4,
     open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, `#/look-up?id=${ID}`);
-      await page.getByRole("button", { name: "Ask where it goes" }).click();
-      await page.getByText("Healthy", { exact: true }).waitFor();
-      await page.getByText("Asking the gateway").waitFor({ state: "detached" });
-    }),
-  },
-  {
-    name: "list",
-    pictures: 4,
-    open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "");
-      await isSignedIn(page);
-      await pasteInto(page, Array.from({ length: 10_000 }, (_, at) => idOf(at)).join("\n"));
-      await heading(page, "10,000 IDs");
-      await page.getByRole("button", { name: "Count by region" }).click();
-      await page.getByText(/eu: [\d,]+/).waitFor();
-    }),
-  },
-  { name: "overview", pictures: 4, open: own((stack) => openOverview(stack)) },
-  {
-    name: "table",
-    pictures: 4,
-    open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "#/table");
+      const page = await goTo(stack, stack.own, "#/editor");
       await page.locator(".editor .cm-content").waitFor();
-      await page.getByText("no fault").waitFor();
+      await settled(page);
     }),
   },
-  {
-    name: "difference",
-    pictures: 4,
-    open: own(async (stack) => {
-      const page = await edit(stack, ({ routes: [, ...routes], ...table }) =>
-        withRoute({ ...table, routes }, "DE", "us"),
-      );
-      await page.getByRole("button", { name: "Plan and publish" }).click();
-      // In the window, and on the page behind it.
-      await page.getByText("55.55 %").nth(3).waitFor();
-    }),
-  },
-  {
-    name: "history",
-    pictures: 4,
-    open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "#/history");
-      await page.getByRole("table").nth(1).getByText("Poland to Asia").waitFor();
-    }),
-  },
-  {
-    name: "moves",
-    pictures: 4,
-    open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "#/moves");
-      await page.getByLabel("ID or URL").fill(ID);
-      await page.getByRole("button", { name: "Start", exact: true }).waitFor();
-    }),
-  },
-  {
-    name: "limits",
-    pictures: 4,
-    open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "#/stock");
-      await heading(page, "Limits of the table");
-      await page.getByText("48,120").waitFor();
-    }),
-  },
-  {
-    name: "mint",
-    pictures: 4,
-    open: own(async (stack) => {
-      const ids = [1, 2, 3, 4, 5].map((at) => idOf(at * 7));
-      const answer = { entity: "order", layout: "iuid", region: "eu", ids };
-      const page = await goTo(stack, stack.own, "#/mint", { "/mint": answer });
-      await page.getByLabel("Country").first().selectOption("KZ");
-      await page.getByRole("button", { name: "Mint" }).click();
-      await heading(page, "5 IDs");
-    }),
-  },
-  {
-    name: "layouts",
-    pictures: 4,
-    random: ".texts code",
-    open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "#/layouts");
-      await isSignedIn(page);
-      await heading(page, "Declare your own");
-      await page.getByText("of 256 used").first().waitFor();
-    }),
-  },
+  { name: "publish", pictures: 4, open: own(publishWindow) },
+  { name: "history", pictures: 4, open: place("#/history", "History") },
+  { name: "moves", pictures: 4, open: place("#/moves", "Moves") },
+  { name: "move", pictures: 4, open: place(`#/moves?id=${ID}`, "Moves") },
+  { name: "mint", pictures: 4, open: place("#/mint", "Mint") },
+  { name: "layouts", pictures: 4, random: RANDOM_IDS, open: place("#/layouts", "Layouts") },
+  { name: "capacity", pictures: 4, open: place("#/capacity", "Capacity") },
 ];
-
-async function openOverview(stack: StateStack, instead?: Instead): Promise<Page> {
-  const page = await goTo(stack, stack.own, "#/overview", instead);
-  await heading(page, "Regions now");
-  await heading(page, "The world");
-  if (instead !== NOTHING_YET) await page.locator("canvas").nth(2).waitFor();
-  await page.locator(".map path").first().waitFor();
-  return page;
-}
 
 const TROUBLES: readonly State[] = [
   {
@@ -226,10 +205,10 @@ const TROUBLES: readonly State[] = [
   },
   {
     name: "not-allowed",
-    pictures: 0,
+    pictures: 2,
     open: async (stack) => {
-      const page = await goTo(stack, stack.support, "#/table");
-      await page.getByText("Your role, support, does not include this page.").waitFor();
+      const page = await goTo(stack, stack.support, "#/routes");
+      await page.getByText("Not for this role").waitFor();
       return stack.support;
     },
   },
@@ -240,7 +219,7 @@ const TROUBLES: readonly State[] = [
       const page = await goTo(stack, stack.own, `#/look-up?id=${ID}`);
       await isSignedIn(page);
       stack.own.instead = "expired";
-      await page.getByRole("button", { name: "Ask where it goes" }).click();
+      await page.getByRole("button", { name: "Ask the gateway" }).click();
       await heading(page, "Your session has ended");
     }),
   },
@@ -251,23 +230,23 @@ const TROUBLES: readonly State[] = [
       const page = await goTo(stack, stack.own, `#/look-up?id=${ID}`);
       await isSignedIn(page);
       stack.own.instead = "offline";
-      await page.getByRole("button", { name: "Ask where it goes" }).click();
-      await page.getByText("The page may be out of date").waitFor();
-      await page.getByText("The request got no complete answer").waitFor();
+      await page.getByRole("button", { name: "Ask the gateway" }).click();
+      await page.getByText("The gateway does not answer since").waitFor();
     }),
   },
   {
     name: "no-id",
     pictures: 2,
     open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "");
+      const page = await goTo(stack, stack.own, "#/look-up");
       await isSignedIn(page);
       await page.getByLabel("ID, short key, URL").fill("0192f0c1-7a30-8005-8040-8f3b2a1c9d7");
-      await page.getByText("Check that the text is whole").waitFor();
+      await page.getByText("35 characters").first().waitFor();
     }),
   },
-  { name: "region-down", pictures: 2, open: own((stack) => openOverview(stack, REGION_DOWN)) },
-  { name: "nothing-yet", pictures: 0, open: own((stack) => openOverview(stack, NOTHING_YET)) },
+  { name: "region-down", pictures: 4, open: place("#/overview", "Overview", REGION_DOWN) },
+  { name: "nothing-yet", pictures: 2, open: place("#/overview", "Overview", NOTHING_YET) },
+  { name: "counters-fail", pictures: 2, open: place("#/overview", "Overview", NO_COUNTERS) },
   {
     name: "faults",
     pictures: 2,
@@ -275,49 +254,51 @@ const TROUBLES: readonly State[] = [
       const bad = { when: { country: "ZZ" }, region: "nowhere" };
       const page = await edit(stack, (table) => ({ ...table, routes: Array.from({ length: 100 }, () => bad) }));
       await heading(page, /^\d+ faults/);
-      await page.getByRole("button", { name: "/routes/0/region" }).click();
       // The editor marks faults once its clock has gone on.
       await page.clock.setFixedTime(NOW + 1_000);
       await page.locator(".editor .cm-lintRange-error").first().waitFor();
     }),
   },
+  { name: "add-route", pictures: 2, open: windowOf("#/routes", "Routes", "Add a route") },
+  { name: "add-region", pictures: 0, open: windowOf("#/regions", "Regions", "Add a region") },
   {
-    name: "no-canary",
-    pictures: 0,
+    name: "no-route-fits",
+    pictures: 2,
     open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "#/canary");
-      await page.getByText("No canary runs").waitFor();
+      const page = await goTo(stack, stack.own, "#/routes");
+      await heading(page, "Routes");
+      await page.getByPlaceholder("Search").fill("nothing has this name");
+      await page.getByText(/^None of/).waitFor();
     }),
   },
-  {
-    name: "compared",
-    pictures: 0,
-    open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "#/history");
-      await page.getByLabel("Compare revision 1").check();
-      await page.getByLabel("Compare revision 2").check();
-      await page.getByRole("button", { name: "Compare the two" }).click();
-      await page.getByRole("button", { name: "Compare the texts" }).click();
-      await page.locator(".comparison .cm-changedLine").first().waitFor();
-    }),
-  },
+  { name: "no-canary", pictures: 2, open: place("#/canary", "Canary") },
   {
     name: "palette",
     pictures: 2,
     open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "");
+      const page = await goTo(stack, stack.own, "#/look-up");
       await isSignedIn(page);
       await page.keyboard.press("Control+k");
-      await page.getByRole("option", { name: "Go to Overview" }).waitFor();
+      await page.getByRole("option").first().waitFor();
     }),
   },
   {
     name: "settings",
-    pictures: 0,
+    pictures: 2,
     open: own(async (stack) => {
       const page = await goTo(stack, stack.own, "#/layouts");
       await page.getByRole("button", { name: "operator", exact: true }).click();
-      await heading(page, "Settings");
+      await page.getByRole("dialog", { name: "Settings" }).waitFor();
+    }),
+  },
+  {
+    name: "keys",
+    pictures: 0,
+    open: own(async (stack) => {
+      const page = await goTo(stack, stack.own, "#/moves");
+      await isSignedIn(page);
+      await page.keyboard.press("?");
+      await heading(page, "Keys");
     }),
   },
 ];
@@ -329,10 +310,9 @@ const CANARY: State = {
   open: own(async (stack) => {
     await startCanary(stack);
     const page = await goTo(stack, stack.own, "#/canary");
-    await heading(page, "Revision 3 runs as a canary");
-    await heading(page, "Change the share");
-    await page.getByText("yes", { exact: true }).waitFor();
-    await page.getByText("2,410").waitFor();
+    await heading(page, "Canary");
+    await page.getByText("Do not promote").first().waitFor();
+    await settled(page);
   }),
 };
 
