@@ -25,11 +25,30 @@ const series = (size: number, troubles = isTrouble) => ({
   refused: wave(size, 50).map((count) => count >> 3),
   faults: wave(size, 30).map((_, at) => (troubles(at) ? 2 : 0)),
   busyMs: wave(size * 4, 30),
+  classes: {
+    "2xx": wave(size, 30).map((count, at) => count - (count >> 3) - (troubles(at) ? count >> 2 : 0)),
+    "404": wave(size, 50).map((count) => count >> 4),
+    "4xx": wave(size, 50).map((count) => count >> 4),
+    "5xx": wave(size, 30).map((count, at) => (troubles(at) ? count >> 2 : 0)),
+  },
   p50: wave(2, 40),
   p99: wave(9, 20),
   originP50: wave(1, 40),
   originP99: wave(7, 20),
 });
+
+/** The steps of a table while a canary runs: since the last quarter of an hour. */
+const stepsOf = (size: number, refused: number) => {
+  const since = (values: number[]) => values.map((value, at) => (at < STEPS - 90 ? 0 : value));
+  return {
+    requests: since(wave(size, 30)),
+    errors: since(wave(size / 500, 9)),
+    refused: since(wave(size * refused, 12)),
+    p50: wave(2, 40),
+    p99: wave(9, 20),
+    classes: {},
+  };
+};
 
 const IN_FORCE = {
   "2xx": 46_000,
@@ -63,10 +82,19 @@ const FIGURES: MetricsHistory = {
   regions: { eu: series(50), us: series(25), ap: series(15) },
   problems: { "unknown-entity": wave(3, 20), "region-unavailable": wave(1, 9) },
   tables: {
-    stable: { requests: 48_120, errors: 96, classes: IN_FORCE, p50: 4, p99: 38 },
-    canary: { requests: 2_410, errors: 5, classes: OF_CANARY, p50: 4, p99: 41 },
+    stable: { requests: 48_120, errors: 96, classes: IN_FORCE, p50: 4, p99: 38, steps: stepsOf(260, 0.02) },
+    canary: { requests: 2_410, errors: 5, classes: OF_CANARY, p50: 4, p99: 41, steps: stepsOf(13, 0.07) },
   },
   canaryVerdict: judgeCanary(IN_FORCE, OF_CANARY),
+  routes: [
+    { revision: 2, pointer: "/routes/0", requests: 4_210 },
+    { revision: 2, pointer: "/routes/1", requests: 2_006 },
+    { revision: 2, pointer: "/routes/2", requests: 18_440 },
+    { revision: 2, pointer: "/routes/3", requests: 21_705 },
+    { revision: 2, pointer: "/routes/4", requests: 30_220 },
+    { revision: 2, pointer: "(other)", requests: 310 },
+    { revision: null, pointer: "(none)", requests: 1_204 },
+  ],
   isolates: {
     count: 2,
     shown: [

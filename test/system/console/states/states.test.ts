@@ -163,7 +163,8 @@ async function expectTabStops(page: Page): Promise<void> {
       while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
       if (element === null || element === document.body) return undefined;
       // A hidden input shows its focus on its label, and the editor on its frame.
-      const shown = element.closest(element.matches(".cm-content") ? ".cm-editor" : ".button") ?? element;
+      const frame = element.matches(".cm-content") ? ".cm-editor" : element.matches("[type=file]") ? "label" : null;
+      const shown = (frame === null ? null : element.closest(frame)) ?? element;
       const isMarked = () => {
         const { outlineStyle, outlineWidth } = getComputedStyle(shown);
         return outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2;
