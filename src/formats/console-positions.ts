@@ -24,30 +24,33 @@ export interface Positions {
 export function positionsOf(text: string): Positions {
   const values = new Map<string, Span>([["", { from: 0, to: text.length }]]);
   const keys = new Map<string, Span>();
-  const open: (readonly [pointer: string, from: number])[] = [];
+  const open: Container[] = [];
   const shallow = text.slice(0, tooDeepAt(text, DEPTH_MAX));
   let end = shallow.length;
-  const begins = (offset: number, _length: number, _line: number, _character: number, pathOf: PathOf) => {
-    const pointer = pointerTo(pathOf());
-    open.push([pointer, offset]);
+  const begins = (isList: boolean) => (offset: number) => {
+    const pointer = nextIn(open.at(-1));
+    open.push({ pointer, from: offset, isList, at: -1, key: "" });
     // A container that is never closed ends with the text.
     values.set(pointer, { from: offset, to: shallow.length });
   };
   const ends = (offset: number, length: number) => {
-    const [pointer, from] = open.pop() ?? ["", 0];
+    const { pointer, from } = open.pop() ?? { pointer: "", from: 0 };
     values.set(pointer, { from, to: offset + length });
   };
   visit(
     shallow,
     {
-      onObjectBegin: begins,
-      onArrayBegin: begins,
+      onObjectBegin: begins(false),
+      onArrayBegin: begins(true),
       onObjectEnd: ends,
       onArrayEnd: ends,
-      onObjectProperty: (name, from, length, _line, _character, pathOf) =>
-        keys.set(pointerTo([...pathOf(), name]), { from, to: from + length }),
-      onLiteralValue: (_value, from, length, _line, _character, pathOf) =>
-        values.set(pointerTo(pathOf()), { from, to: from + length }),
+      onObjectProperty: (name, from, length) => {
+        const around = open.at(-1);
+        if (around === undefined) return;
+        around.key = pointerTo([name]);
+        keys.set(around.pointer + around.key, { from, to: from + length });
+      },
+      onLiteralValue: (_value, from, length) => values.set(nextIn(open.at(-1)), { from, to: from + length }),
       onError: (_error, offset) => {
         end = Math.min(end, offset);
       },
@@ -57,7 +60,23 @@ export function positionsOf(text: string): Positions {
   return { values, keys, end };
 }
 
-type PathOf = () => readonly (string | number)[];
+/** A list or an object that is being read. Its pointer is made once, and not from the top for each value in it. */
+interface Container {
+  readonly pointer: string;
+  readonly from: number;
+  readonly isList: boolean;
+  /** The last element of a list. */
+  at: number;
+  /** The last member of an object, as in a pointer. */
+  key: string;
+}
+
+function nextIn(around: Container | undefined): string {
+  if (around === undefined) return "";
+  if (!around.isList) return around.pointer + around.key;
+  around.at++;
+  return `${around.pointer}/${around.at}`;
+}
 
 /** From 1. `undefined` if the text has no such value. */
 export const lineOf = (text: string, pointer: string): number | undefined => linesIn(text)(pointer);

@@ -17,7 +17,8 @@ export function readTable(text: string, revision: number): ReadTable | undefined
   const json = parseTableText(text);
   const checked = json.ok ? checkTable(json.value) : json;
   if (!checked.ok) return undefined;
-  return { declared: checked.value, reader: readerOfTable(checked.value, revision) };
+  const table = loadTable(checked.value, revision, true);
+  return { declared: checked.value, reader: table.ok ? readerOf(table.value, "routes") : undefined };
 }
 
 interface ReadTable {
