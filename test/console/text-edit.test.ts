@@ -49,7 +49,7 @@ describe("one value of a table's text", () => {
 
   it("comes with the parents that it needs", () => {
     expect(changed([{ path: ["countries", "IN"], value: 11 }])).toEqual(
-      lines.toSpliced(9, 1, "  ],", '  "countries": { "IN": 11 }'),
+      lines.toSpliced(9, 1, "  ],", '  "countries": {', '    "IN": 11', "  }"),
     );
   });
 

@@ -10,6 +10,9 @@ type Named = Pick<DeclaredTable, "entities" | "layouts">;
 
 const plansOf = new WeakMap<object, readonly LayoutPlan[]>();
 
+/** Routes that differ in the values of their keys alone have the same IDs. */
+const idsByConditions = new WeakMap<readonly LayoutPlan[], Map<string, readonly IdPlan[]>>();
+
 export function plansIn(named: Named): readonly LayoutPlan[] {
   const { entities = {}, layouts = {} } = named;
   const known = plansOf.get(entities);
@@ -39,12 +42,23 @@ export function isLayoutImplied({ layout, ...others }: DeclaredConditions, named
 
 /** Whether IDs that fulfil the conditions say when they were minted. */
 export function timesOf(when: DeclaredConditions, named: Named): "all" | "some" | "none" {
-  const plans = plansIn(named).filter((plan) => idsOf(when, [plan]).length > 0);
+  const plans = plansIn(named).filter((plan) => findIds(when, [plan]).length > 0);
   const timed = plans.filter(({ layout }) => layout.mintedAtMs !== undefined);
   return timed.length === 0 ? "none" : timed.length === plans.length ? "all" : "some";
 }
 
-const idsOf = (when: DeclaredConditions, plans: readonly LayoutPlan[]): readonly IdPlan[] =>
+function idsOf(when: DeclaredConditions, plans: readonly LayoutPlan[]): readonly IdPlan[] {
+  const { layout, entity, service, group, class: classes, slices = {}, fields = {} } = when;
+  const names = [Object.keys(when), Object.keys(slices), Object.keys(fields)];
+  const key = JSON.stringify([layout, entity, service, group, classes, names]);
+  const known = idsByConditions.get(plans) ?? new Map<string, readonly IdPlan[]>();
+  idsByConditions.set(plans, known);
+  const ids = known.get(key) ?? findIds(when, plans);
+  known.set(key, ids);
+  return ids;
+}
+
+const findIds = (when: DeclaredConditions, plans: readonly LayoutPlan[]): readonly IdPlan[] =>
   plans.filter((plan) => canHold(when, plan)).flatMap(({ ids }) => ids.filter((id) => isOwn(when, id)));
 
 const KEYS = ["service", "shardKey", "primaryKey", "country", "group"] as const;

@@ -40,7 +40,8 @@ function editOnce(text: string, { path, value, isInsert = false }: Edit): string
   const parent = findNodeAtLocation(root, path.slice(0, -1));
   // Parents that are not there come with it.
   if (parent === undefined) return editOnce(text, { path: path.slice(0, -1), value: newParent(at, value) });
-  const item = parent.type === "array" ? inline(value, style) : `${JSON.stringify(at)}:${style}${inline(value, style)}`;
+  const written = likeSiblings(text, parent, value, style);
+  const item = parent.type === "array" ? written : `${JSON.stringify(at)}:${style}${written}`;
   return added(text, parent, item, parent.type === "array" ? Number(at) : Number.POSITIVE_INFINITY, style);
 }
 
@@ -70,6 +71,16 @@ function added(text: string, parent: Node, item: string, at: number, style: stri
   const tail = /^[ \t]*\S/.test(comment) && gap.includes("\n") ? comment : "";
   const cut = tail === "" ? 0 : text.slice(end).indexOf(tail) + tail.length;
   return replaced(text, end, cut, `,${tail}${gap}${item}${cut > 0 && comma !== "" ? "," : ""}`);
+}
+
+/** On one line, or over many where the others of its kind are. */
+function likeSiblings(text: string, parent: Node, value: unknown, style: string): string {
+  const last = parent.children?.at(-1);
+  const isLong = last !== undefined && text.slice(last.offset, endOf(last)).includes("\n");
+  const gap = last === undefined ? "" : gapBefore(text, last, "");
+  if (!isLong || !gap.includes("\n") || typeof value !== "object") return inline(value, style);
+  const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+  return JSON.stringify(value, null, unit).replaceAll("\n", gap);
 }
 
 /** The room before an element: a line of its own, or a space. */

@@ -1,13 +1,14 @@
 import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { positionsOf } from "../../../formats/console-positions.ts";
+import { type Positions, positionsOf } from "../../../formats/console-positions.ts";
 import type { Fault } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { Note, PageHead, Skeleton } from "../../app/parts/sheet.tsx";
 import { Mark, Tag } from "../../app/parts/state.tsx";
+import { Scroll } from "../../app/parts/table.tsx";
 import { fragmentOf, place } from "../../app/router.ts";
-import { type KnownTable, knownTable, loadTable, mayChange } from "../../app/session.ts";
+import { type KnownTable, knownTable, mayChange } from "../../app/session.ts";
 import { draft } from "../../app/typed.ts";
 import { countText, plural } from "../../app/words.ts";
 import { openPublish } from "../../publish/open.ts";
@@ -29,8 +30,6 @@ const FAULTS_SHOWN = 50;
 /** The table as text: with completion, and with its faults where they stand. */
 export default function EditorPage() {
   const known = knownTable.value;
-  // Others publish too.
-  useEffect(() => void loadTable(), []);
   if (known !== undefined) return <Draft known={known} />;
   return (
     <>
@@ -52,10 +51,12 @@ function Draft({ known }: { known: KnownTable }) {
     const timer = setTimeout(() => setCheckedText(text), CHECK_DELAY_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  // A form, a discarded draft or a publication changes the text from outside; what is typed here is there already.
+  // A remedy, a discarded draft or a publication changes the text from outside. Asked is the draft of now: what the page drew may be older
+  // than what is typed.
   useEffect(() => {
+    const now = draft.peek()?.text ?? known.text;
     const own = editor.current;
-    if (own !== undefined && own.view.state.doc.toString() !== text) own.setText(text);
+    if (own !== undefined && own.view.state.doc.toString() !== now) own.setText(now);
   }, [text]);
   const checked = useMemo(() => readText(checkedText), [checkedText]);
   const basedOn = draft.value?.basedOn ?? known.revision;
@@ -85,11 +86,13 @@ function Draft({ known }: { known: KnownTable }) {
           />
         </div>
         <aside aria-label="The draft">
-          {checked.ok ? (
-            <Changes known={known} table={checked.value} isChanged={checkedText !== known.text} />
-          ) : (
-            <Faults faults={checked.error} text={checkedText} editor={editor} />
-          )}
+          <Scroll label="The draft in words">
+            {checked.ok ? (
+              <Changes known={known} table={checked.value} isChanged={checkedText !== known.text} />
+            ) : (
+              <Faults faults={checked.error} text={checkedText} editor={editor} />
+            )}
+          </Scroll>
         </aside>
       </section>
     </>
@@ -233,6 +236,7 @@ interface FaultsProps {
 
 /** Each with its place, and the remedies that it names. */
 function Faults({ faults, text, editor }: FaultsProps) {
+  const positions = useMemo(() => positionsOf(text), [text]);
   return (
     <>
       <header class="bar-in">
@@ -243,7 +247,7 @@ function Faults({ faults, text, editor }: FaultsProps) {
         {faults.slice(0, FAULTS_SHOWN).map((fault) => (
           <li key={fault.pointer + fault.message}>
             <button type="button" class="jump" onClick={() => editor.current?.show(fault.pointer)}>
-              {placeOf(fault, text)}
+              {placeOf(fault, text, positions)}
             </button>
             <p>{isNotJson(fault) ? "The text is not JSON from here on." : faultInWords(fault)}</p>
             {mayChange.value && (
@@ -263,8 +267,7 @@ function Faults({ faults, text, editor }: FaultsProps) {
   );
 }
 
-function placeOf({ pointer }: Fault, text: string): string {
-  const positions = positionsOf(text);
+function placeOf({ pointer }: Fault, text: string, positions: Positions): string {
   const span = positions.keys.get(pointer) ?? positions.values.get(pointer);
   const at = pointer === "" ? positions.end : span?.from;
   if (at === undefined) return placeInWords(pointer);

@@ -47,6 +47,7 @@ export function startEditor(
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const parent = document.createElement("div");
   root.replaceChildren(parent);
+  parent.style.setProperty("height", "100%");
   const marks = new Compartment();
   const extensions = [...extensionsOf(isReadOnly, onChange), marks.of(differences(original))];
   const view = new EditorView({ root, parent, state: EditorState.create({ doc: text, extensions }) });
@@ -267,8 +268,14 @@ const LOOK = EditorView.theme({
   },
   ".cm-panels": { backgroundColor: "var(--well)", color: "var(--ink)" },
   // The package's own are of light themes alone.
-  ".cm-panels .cm-textfield": { backgroundColor: "var(--sheet)", color: "var(--ink)", border: "1px solid var(--edge)" },
+  ".cm-panels .cm-textfield": {
+    minHeight: "24px",
+    backgroundColor: "var(--sheet)",
+    color: "var(--ink)",
+    border: "1px solid var(--edge)",
+  },
   ".cm-panels .cm-button": {
+    minHeight: "24px",
     backgroundImage: "none",
     backgroundColor: "var(--sheet)",
     color: "var(--ink)",

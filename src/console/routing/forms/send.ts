@@ -105,7 +105,9 @@ function tidied(planned: Extract<Planned, { ok: true }>, at: number, when: Decla
     if (index <= at || listed === undefined || !Array.isArray(listed)) return [];
     const kept = listed.filter((code) => !listOf(country).includes(code));
     if (kept.length === 0 || kept.length === listed.length) return [];
-    return [{ path: ["routes", index, "when", "country"], value: kept }];
+    const gone = [...listed.keys()].filter((place) => !kept.includes(listed[place] ?? ""));
+    // From the end, so that the places before stay.
+    return gone.reverse().map((place) => ({ path: ["routes", index, "when", "country", place], value: undefined }));
   });
   if (edits.length === 0) return planned;
   const text = editText(planned.text, edits);

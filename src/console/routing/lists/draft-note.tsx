@@ -17,6 +17,7 @@ export function DraftNote() {
   if (draft === undefined || checked === undefined || known === undefined || !mayChange.value) return null;
   return (
     <div class="draft-note">
+      <h2 class="hidden">Draft</h2>
       <Note
         kind={checked.ok ? "know" : "first"}
         title={`Draft, not published: ${plural(draft.changedLines, "line")} ${draft.changedLines === 1 ? "differs" : "differ"} from revision ${known.revision}`}

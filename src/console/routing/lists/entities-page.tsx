@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { listOf } from "../../../routing/schema/records.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { Field } from "../../app/parts/fields.tsx";
@@ -6,7 +6,7 @@ import { RegionChip } from "../../app/parts/region.tsx";
 import { Empty, PageHead, Sheet, Skeleton } from "../../app/parts/sheet.tsx";
 import { type Column, Table } from "../../app/parts/table.tsx";
 import { fragmentOf, place } from "../../app/router.ts";
-import { type KnownTable, knownTable, loadTable, mayChange } from "../../app/session.ts";
+import { type KnownTable, knownTable, mayChange } from "../../app/session.ts";
 import { countText } from "../../app/words.ts";
 import { type OpenForm, RoutingForm } from "../forms/routing-form.tsx";
 import { VIEWERS_MAY_NOT } from "../reasons.ts";
@@ -19,7 +19,6 @@ import "../../style/routing.css";
 export default function EntitiesPage() {
   const known = knownTable.value;
   const [form, setForm] = useState<OpenForm>();
-  useEffect(() => void loadTable(), []);
   return (
     <>
       <PageHead title="Entities" text="The kinds of things that have IDs: their paths, and what reads their IDs.">
@@ -69,6 +68,7 @@ function Entities({ known }: { known: KnownTable }) {
   if (all.length === 0) {
     return (
       <section class="sheet">
+        <h2 class="hidden">Entities with IDs</h2>
         <Empty icon="entities" title="The table has no entities">
           It routes requests without an ID alone.
         </Empty>
@@ -77,6 +77,7 @@ function Entities({ known }: { known: KnownTable }) {
   }
   return (
     <section class="sheet">
+      <h2 class="hidden">Entities with IDs</h2>
       {all.length >= SEARCHED_FROM && (
         <header>
           <Field

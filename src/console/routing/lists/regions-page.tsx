@@ -8,7 +8,7 @@ import { PageHead, ProblemNote, Skeleton } from "../../app/parts/sheet.tsx";
 import { Mark, StateMark } from "../../app/parts/state.tsx";
 import { type Column, Table } from "../../app/parts/table.tsx";
 import { fragmentOf, place } from "../../app/router.ts";
-import { type KnownTable, knownTable, loadTable, mayChange } from "../../app/session.ts";
+import { type KnownTable, knownTable, mayChange } from "../../app/session.ts";
 import { agoText, countText, msText, plural } from "../../app/words.ts";
 import type { Regions } from "../../lookup/ask.ts";
 import { recentOf } from "../../overview/history.ts";
@@ -28,7 +28,6 @@ export default function RegionsPage() {
   const known = knownTable.value;
   const asked = place.value.query.get("region");
   const [form, setForm] = useState<OpenForm>();
-  useEffect(() => void loadTable(), []);
   const states = useAnswer<Regions>("/-/regions", STATES_EVERY_MS, known?.revision);
   const history = useAnswer<MetricsHistory>("/-/metrics/history?span=hour", FIGURES_EVERY_MS);
   const list = useRef<HTMLDivElement>(null);

@@ -5,7 +5,7 @@ import { Choice, Field } from "../../app/parts/fields.tsx";
 import { Shape } from "../../app/parts/region.tsx";
 import { Empty, PageHead, ProblemNote, Skeleton } from "../../app/parts/sheet.tsx";
 import { fragmentOf, place, setQuery } from "../../app/router.ts";
-import { type KnownTable, knownTable, loadTable, mayChange } from "../../app/session.ts";
+import { type KnownTable, knownTable, mayChange } from "../../app/session.ts";
 import { countText } from "../../app/words.ts";
 import { shareText } from "../../overview/plot/words.ts";
 import { type OpenForm, RoutingForm } from "../forms/routing-form.tsx";
@@ -22,7 +22,6 @@ const CHANGES_EVERY_MS = 300_000;
 /** Where IDs go, in words: read from the top, the first that fits decides. */
 export default function RoutesPage() {
   const known = knownTable.value;
-  useEffect(() => void loadTable(), []);
   return (
     <>
       {known === undefined && <PageHead title="Routes" />}
@@ -48,12 +47,13 @@ function knownRows(known: KnownTable): readonly RouteRow[] {
 
 function Routes({ known }: { known: KnownTable }) {
   const { query } = place.value;
-  const [filter, setFilter] = useState<Filter>({
-    region: query.get("region") ?? "",
-    entity: query.get("entity") ?? "",
-    search: query.get("search") ?? "",
-  });
-  const [form, setForm] = useState<OpenForm | undefined>(() => formIn(query));
+  const [filter, setFilter] = useState<Filter>(() => filterIn(query));
+  const [form, setForm] = useState<OpenForm | undefined>();
+  // A link may come while the page is open.
+  useEffect(() => {
+    setFilter(filterIn(query));
+    setForm(formIn(query));
+  }, [query]);
   const history = useAnswer<MetricsHistory>("/-/metrics/history?span=hour", SHARES_EVERY_MS, known.revision);
   const revisions = useAnswer<RouteRevisions>("/-/console/routes", CHANGES_EVERY_MS, known.revision);
   const all = knownRows(known);
@@ -62,6 +62,11 @@ function Routes({ known }: { known: KnownTable }) {
   const show = (next: Filter) => {
     setFilter(next);
     setQuery("routes", Object.fromEntries(Object.entries(next).filter(([, value]) => value !== "")));
+  };
+  const close = () => {
+    setForm(undefined);
+    // The link has done what it says: a reload does not open the form again.
+    show(filter);
   };
   const asked = Number(query.get("route") ?? Number.NaN);
   return (
@@ -72,6 +77,7 @@ function Routes({ known }: { known: KnownTable }) {
         <ProblemNote problem={history.problem} still="The routes stand; their shares do not." onRetry={history.again} />
       )}
       <section class="sheet">
+        <h2 class="hidden">All routes</h2>
         <Filters known={known} all={all} filter={filter} onChange={show} />
         {rows.length === 0 ? (
           <NothingFound all={all} filter={filter} onClear={() => show({ region: "", entity: "", search: "" })} />
@@ -88,7 +94,7 @@ function Routes({ known }: { known: KnownTable }) {
         )}
         <Before known={known} share={shares && shares.total > 0 ? shares.single / shares.total : undefined} />
       </section>
-      {form && <RoutingForm form={form} onClose={() => setForm(undefined)} />}
+      {form && <RoutingForm form={form} onClose={close} />}
     </>
   );
 }
@@ -103,6 +109,12 @@ const Head = ({ onAdd }: { onAdd: () => void }) => (
     </Button>
   </PageHead>
 );
+
+const filterIn = (query: URLSearchParams): Filter => ({
+  region: query.get("region") ?? "",
+  entity: query.get("entity") ?? "",
+  search: query.get("search") ?? "",
+});
 
 /** A link may open a form: `new=order`, or `from=us&to=eu`. Viewers have none. */
 function formIn(query: URLSearchParams): OpenForm | undefined {
