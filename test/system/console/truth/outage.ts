@@ -67,7 +67,6 @@ export async function startOutage(openMs: number): Promise<Outage> {
           {
             origins: all.map(({ url }) => ({ url })),
             breaker: { openMs },
-            ...(name === "us" && { failover: ["eu"] }),
           },
         ]),
       ),
@@ -135,7 +134,7 @@ export const see = (page: Page): Promise<Seen> =>
       [...document.querySelectorAll(selector)].map((each) => (each.textContent ?? "").replace(/\s+/g, " ").trim());
     return {
       alarms: texts(".alarm h2"),
-      warnings: texts(".note h3"),
+      warnings: texts(".alarms .note h3"),
       states: [...document.querySelectorAll(".tbl.regions tbody tr:not(.sub)")].map(
         (row) =>
           `${row.querySelector(".c-region")?.textContent}: ${row.querySelector(".c-state")?.textContent?.replace(/\s+/g, " ").trim()}`,
