@@ -50,7 +50,7 @@ export function Alarms({ incidents, regions, revisions, targets }: Props) {
           </>
         );
         return incident.level === "warn" ? (
-          <Note key={region} kind="first" title={told.title} aside={actions}>
+          <Note key={region} isTop kind="first" title={told.title} aside={actions}>
             {text}
           </Note>
         ) : (

@@ -99,6 +99,15 @@ export async function loadPublished(): Promise<void> {
   if (before.ok) revisions.value = before.value.revisions;
 }
 
+const STATUS_MS = 5_000;
+
+/** While machines or isolates are looked at. Returns how to end it. */
+export function watchStatus(): () => void {
+  void loadPublished();
+  const timer = setInterval(() => void loadPublished(), STATUS_MS);
+  return () => clearInterval(timer);
+}
+
 const LOG_PAGE = 20;
 /** More are in the answers of the gateway itself. */
 const LOG_MAX = 500;

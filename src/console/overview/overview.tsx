@@ -126,27 +126,28 @@ function Doubts() {
   return (
     <div class="alarms">
       {(isOld || regionsProblem.value !== undefined) && regionsAtMs.value > 0 && (
-        <Note kind="first" title={`The states below are of ${at}: how the regions are now is not known`} isAlert>
+        <Note isTop kind="first" title={`The states below are of ${at}: how the regions are now is not known`} isAlert>
           {regionsProblem.value?.detail ?? ""}
         </Note>
       )}
       {regionsProblem.value && regionsAtMs.value === 0 && isReachable.value && (
-        <ProblemNote problem={regionsProblem.value} onRetry={() => void loadRegions()} />
+        <ProblemNote isTop problem={regionsProblem.value} onRetry={() => void loadRegions()} />
       )}
       {historyProblem.value && (
         <ProblemNote
+          isTop
           problem={historyProblem.value}
           still="The figures below may be old."
           onRetry={() => void loadHistory()}
         />
       )}
       {hour.value?.source === "none" && (
-        <Note kind="first" title="The counters cannot be read: figures of now are not known">
+        <Note isTop kind="first" title="The counters cannot be read: figures of now are not known">
           Requests are served all the same.
         </Note>
       )}
       {regions.value?.source === "this isolate" && (
-        <Note kind="first" title="States are of one isolate alone">
+        <Note isTop kind="first" title="States are of one isolate alone">
           The isolate that answered knows its own breakers and requests; those of the others are not known.
         </Note>
       )}

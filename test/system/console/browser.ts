@@ -22,8 +22,8 @@ const ARGUMENTS = [
 const FONTS = join(dirname(createRequire(import.meta.url).resolve("dejavu-fonts-ttf/package.json")), "ttf");
 const FONT_FILES = ["DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono", "DejaVuSansMono-Bold"];
 
-/** A real browser, with the fonts of one package alone: those of the machine differ. */
-export async function launchBrowser(): Promise<Browser> {
+/** `more`: arguments. A real browser, with the fonts of one package alone: those of the machine differ. */
+export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-fonts-"));
   mkdirSync(join(folder, "cache"));
   for (const name of FONT_FILES) copyFileSync(join(FONTS, `${name}.ttf`), join(folder, `${name}.ttf`));
@@ -33,7 +33,11 @@ export async function launchBrowser(): Promise<Browser> {
     `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>${folder}</dir><cachedir>${join(folder, "cache")}</cachedir></fontconfig>`,
   );
   const executablePath = await chromium.executablePath();
-  return launchWhenUnpacked({ executablePath, args: ARGUMENTS, env: { ...process.env, FONTCONFIG_FILE: file } });
+  return launchWhenUnpacked({
+    executablePath,
+    args: [...ARGUMENTS, ...more],
+    env: { ...process.env, FONTCONFIG_FILE: file },
+  });
 }
 
 const UNPACKED_LOOKS_MAX = 60;

@@ -59,7 +59,7 @@ export function Flags({ flags, span, width }: { flags: readonly Flag[]; span: Sp
             class={`flag ${isCanary ? "dashed" : ""}`}
             href={href}
             title={title}
-            aria-label={title === "" ? `${isCanary ? "canary" : "revision"} ${text}` : title}
+            aria-label={`${text}${title === "" ? "" : `: ${title}`}`}
             ref={atPlace(left + AXIS_WIDTH)}
           >
             {text}

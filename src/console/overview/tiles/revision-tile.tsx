@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../../formats/console-api.ts";
 import { type Force, force } from "../../app/force.ts";
 import { Dialog } from "../../app/parts/dialog.tsx";
+import { Skeleton } from "../../app/parts/sheet.tsx";
 import { wholeText } from "../../app/words.ts";
-import { status } from "../live.ts";
+import { status, watchStatus } from "../live.ts";
 import { momentText, shareText } from "../plot/words.ts";
 import { InstancesOf } from "./instances.tsx";
 import { Tile } from "./tile.tsx";
@@ -16,6 +17,7 @@ interface Props {
 /** The table in force, on how many, and how much of the traffic a canary decides. */
 export function RevisionTile({ hour, nowMs }: Props) {
   const [isOpen, setOpen] = useState(false);
+  useEffect(() => (isOpen ? watchStatus() : undefined), [isOpen]);
   const own = force.value;
   if (own === undefined) {
     return (
@@ -36,9 +38,13 @@ export function RevisionTile({ hour, nowMs }: Props) {
         </button>
         {since}
       </Tile>
-      {isOpen && status.value && (
-        <Dialog title={status.value.machines ? "Machines" : "Isolates"} onClose={() => setOpen(false)}>
-          <InstancesOf status={status.value} isolates={hour?.isolates} />
+      {isOpen && (
+        <Dialog title={count?.kind === "machines" ? "Machines" : "Isolates"} onClose={() => setOpen(false)}>
+          {status.value ? (
+            <InstancesOf status={status.value} isolates={hour?.isolates} />
+          ) : (
+            <Skeleton label="Loading the tables" />
+          )}
         </Dialog>
       )}
     </>

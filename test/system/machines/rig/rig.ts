@@ -54,6 +54,8 @@ export interface RigOptions {
   readonly needsCuts: boolean;
   /** A store in place of the stand-in. */
   readonly store?: BucketAccess | undefined;
+  /** Settings of all nodes, beside those of the trial. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly progress?: (line: string) => void;
 }
 
@@ -103,7 +105,7 @@ async function started(
     [...stateNames, ...edgeNames].flatMap((name) => ("why" in built ? [] : [[name, built.clock(name)]])),
   );
   const ground: Ground = { folder, ports, addressOf, stateNames, endpoint: store?.url ?? standIn };
-  const envOf = (name: string) => ({ ...settingsOf(token), ...clocks.get(name)?.env });
+  const envOf = (name: string) => ({ ...settingsOf(token), ...options.env, ...clocks.get(name)?.env });
   const serve = (name: string, config: Readonly<Record<string, unknown>>, env: Readonly<Record<string, string>> = {}) =>
     servedOn(hosts.at(name), { build: builds[0], folder, config, env: { ...envOf(name), ...env } });
   const states = stateNames.map((name) =>
