@@ -152,7 +152,7 @@ describe("by keyboard alone", () => {
     await page.keyboard.press("Control+End");
     await page.keyboard.type(" ");
     await page.getByText("Draft, not published").waitFor();
-    const isInEditor = () => page.evaluate(() => document.activeElement?.closest(".cm-editor") !== null);
+    const isInEditor = () => page.evaluate(() => document.activeElement?.closest(".editor-host") !== null);
     // The part that scrolls is a stop of its own.
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Shift+Tab");
