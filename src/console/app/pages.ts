@@ -13,8 +13,6 @@ export interface Page {
   readonly key: string;
   /** Scopes that see it; absent: everyone, also signed out. */
   readonly scopes?: readonly Scope[];
-  /** Not yet made of the parts: the old styles hold in it. */
-  readonly isOld?: true;
   load(): ComponentType | Promise<ComponentType>;
 }
 

@@ -92,14 +92,7 @@ function Later({ page }: { page: Page }) {
     }
   };
   useEffect(() => void load(), [page.name]);
-  if (Loaded)
-    return page.isOld ? (
-      <div class="old">
-        <Loaded.Own />
-      </div>
-    ) : (
-      <Loaded.Own />
-    );
+  if (Loaded) return <Loaded.Own />;
   if (!hasFailed) return <Loading title={page.title} />;
   return (
     <>
