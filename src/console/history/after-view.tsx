@@ -10,8 +10,7 @@ import { type After, answersAround, type Outcome } from "./after.ts";
 
 interface Props {
   readonly of: TableRevision;
-  /** The revisions beside it: their answers are left out. */
-  readonly before: TableRevision | undefined;
+  /** Answers from it on are left out. */
   readonly next: TableRevision | undefined;
   readonly histories: readonly (MetricsHistory | undefined)[] | undefined;
 }
@@ -20,7 +19,7 @@ const secondsOf = (revision: TableRevision | undefined): number | undefined =>
   revision?.time === undefined ? undefined : Date.parse(revision.time) / 1_000;
 
 /** Answers before a revision and after it. */
-export function AfterView({ of, before, next, histories }: Props) {
+export function AfterView({ of, next, histories }: Props) {
   const at = secondsOf(of);
   if (at === undefined || histories === undefined) return null;
   if (of.kind === "canary") {
@@ -33,8 +32,8 @@ export function AfterView({ of, before, next, histories }: Props) {
       </Sheet>
     );
   }
-  const [from, to] = [secondsOf(before), secondsOf(next)];
-  const own = answersAround(histories, { at, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
+  const to = secondsOf(next);
+  const own = answersAround(histories, { at, ...(to !== undefined && { to }) });
   return (
     <Sheet
       title={`After ${of.revision}`}

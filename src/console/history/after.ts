@@ -29,8 +29,7 @@ const PROBLEMS_MAX = 3;
 
 interface Moment {
   readonly at: number;
-  /** Of the revisions before and after it: their answers are not this one's. Unix seconds. */
-  readonly from?: number;
+  /** The moment of the next revision: answers from then on are not this one's. Unix seconds. */
   readonly to?: number;
 }
 
@@ -46,11 +45,11 @@ export function answersAround(histories: readonly (MetricsHistory | undefined)[]
   return undefined;
 }
 
-function around(history: MetricsHistory, { at, from, to }: Moment): After | undefined {
+function around(history: MetricsHistory, { at, to }: Moment): After | undefined {
   const { stepSeconds } = history;
   const span = Math.max(WINDOW_SECONDS, stepSeconds);
   const settled = stepSeconds > SETTLED_SECONDS ? 0 : SETTLED_SECONDS;
-  const before = stepsIn(history, Math.max(at - span - stepSeconds, from ?? 0), at);
+  const before = stepsIn(history, at - span - stepSeconds, at);
   const after = stepsIn(
     history,
     at + settled,

@@ -11,19 +11,16 @@ import { fragmentOf } from "../app/router.ts";
 import { knownTable } from "../app/session.ts";
 import { plural, shortTime } from "../app/words.ts";
 import { momentText } from "../overview/plot/words.ts";
-import { made } from "../publish/made.ts";
+import { made } from "../publish/made/made.ts";
 import { auditOf } from "../publish/send.ts";
 
 const PAGE = 50;
 const ALL = "";
 
-/** Who changed what, and what was refused. */
+/** People and programs that changed something, and changes that were refused. */
 export function Audit() {
   const { entries, hasMore, problem, load } = useEntries();
-  const [author, setAuthor] = useState(ALL);
-  const [action, setAction] = useState(ALL);
-  const [outcome, setOutcome] = useState<"" | "done" | "refused">(ALL);
-  const [text, setText] = useState("");
+  const { shown, controls } = useFilters(entries ?? NONE);
   if (entries === undefined) {
     return problem ? (
       <ProblemNote problem={problem} onRetry={() => void load()} />
@@ -31,54 +28,10 @@ export function Audit() {
       <Skeleton label="Loading the log" />
     );
   }
-  const words = text.trim().toLowerCase();
-  const shown = entries.filter(
-    (entry) =>
-      (author === ALL || entry.author === author) &&
-      (action === ALL || entry.action === action) &&
-      (outcome === ALL || (entry.outcome === "done") === (outcome === "done")) &&
-      `${entry.note} ${entry.revision ?? ""}`.toLowerCase().includes(words),
-  );
-  const choices = (all: string, names: readonly string[]) => [
-    [ALL, all] as const,
-    ...[...new Set(names)].toSorted().map((name) => [name, name] as const),
-  ];
+  const all = plural(entries.length, "entry", "entries");
   return (
     <section class="sheet" aria-label="Who did what">
-      <div class="filters log">
-        <Choice
-          label="Who"
-          isBare
-          value={author}
-          options={choices(
-            "Everyone",
-            entries.map((each) => each.author),
-          )}
-          onChange={setAuthor}
-        />
-        <Choice
-          label="What"
-          isBare
-          value={action}
-          options={choices(
-            "Every action",
-            entries.map((each) => each.action),
-          )}
-          onChange={setAction}
-        />
-        <Choice
-          label="Outcome"
-          isBare
-          value={outcome}
-          options={[
-            [ALL, "Done and refused"],
-            ["done", "Done"],
-            ["refused", "Refused"],
-          ]}
-          onChange={setOutcome}
-        />
-        <Field label="Note or revision" type="search" value={text} onInput={setText} />
-      </div>
+      {controls}
       {shown.length === 0 ? (
         <Empty icon="filter" title="No entry fits">
           {hasMore ? "Older entries are not loaded yet." : "Choose less, or other words."}
@@ -88,11 +41,7 @@ export function Audit() {
       )}
       {problem && <ProblemNote problem={problem} onRetry={() => void load()} />}
       <footer>
-        <span>
-          {shown.length === entries.length
-            ? plural(entries.length, "entry", "entries")
-            : `${shown.length} of ${plural(entries.length, "entry", "entries")} that are loaded`}
-        </span>
+        <span>{shown.length === entries.length ? all : `${shown.length} of ${all} that are loaded`}</span>
         {hasMore && (
           <Button size="small" onClick={() => void load(entries.at(-1)?.id)}>
             Older ones
@@ -102,6 +51,52 @@ export function Audit() {
     </section>
   );
 }
+
+const NONE: readonly AuditEntry[] = [];
+
+/** Filters of those that are loaded. */
+function useFilters(entries: readonly AuditEntry[]) {
+  const [author, setAuthor] = useState(ALL);
+  const [action, setAction] = useState(ALL);
+  const [outcome, setOutcome] = useState<"" | "done" | "refused">(ALL);
+  const [text, setText] = useState("");
+  const words = text.trim().toLowerCase();
+  const shown = entries.filter(
+    (entry) =>
+      (author === ALL || entry.author === author) &&
+      (action === ALL || entry.action === action) &&
+      (outcome === ALL || (entry.outcome === "done") === (outcome === "done")) &&
+      `${entry.note} ${entry.revision ?? ""}`.toLowerCase().includes(words),
+  );
+  const authors = namesOf(
+    "Everyone",
+    entries.map((each) => each.author),
+  );
+  const actions = namesOf(
+    "Every action",
+    entries.map((each) => each.action),
+  );
+  const controls = (
+    <div class="filters log">
+      <Choice label="Who" isBare value={author} options={authors} onChange={setAuthor} />
+      <Choice label="What" isBare value={action} options={actions} onChange={setAction} />
+      <Choice label="Outcome" isBare value={outcome} options={OUTCOMES} onChange={setOutcome} />
+      <Field label="Note or revision" type="search" value={text} onInput={setText} />
+    </div>
+  );
+  return { shown, controls };
+}
+
+const OUTCOMES = [
+  [ALL, "Done and refused"],
+  ["done", "Done"],
+  ["refused", "Refused"],
+] as const;
+
+const namesOf = (all: string, names: readonly string[]): readonly (readonly [string, string])[] => [
+  [ALL, all],
+  ...[...new Set(names)].toSorted().map((name) => [name, name] as const),
+];
 
 function useEntries() {
   const [entries, setEntries] = useState<readonly AuditEntry[]>();

@@ -11,7 +11,7 @@ import { momentText } from "../overview/plot/words.ts";
 import { ChangesView } from "../publish/changes-view.tsx";
 import { changesInWords } from "../publish/diff-words.ts";
 import { type RevisionTable, revisionOf } from "../publish/table-of.ts";
-import { diffTexts } from "../publish/text/text-lines.ts";
+import { diffTexts, type TextDiff } from "../publish/text/text-lines.ts";
 import { TextView } from "../publish/text/text-view.tsx";
 import { pastEffect } from "./summaries.ts";
 
@@ -90,7 +90,6 @@ function Tables(props: {
   const changes = useMemo(() => changesInWords(before.declared, after.declared, Date.now()), [before, after]);
   const lines = useMemo(() => diffTexts(before.text, after.text), [before, after]);
   const effect = histories && pastEffect(changes, from, before.declared, histories);
-  const changed = lines.lines.find((line) => line.is === "came") ?? lines.lines.find((line) => line.is === "went");
   return (
     <>
       <section class="sheet compared" aria-label={title}>
@@ -122,30 +121,46 @@ function Tables(props: {
           }
         />
       </section>
-      <Sheet
-        title="The text"
-        aside={
-          <div class="row">
-            <small>
-              {plural(lines.differ, "line")} {lines.differ === 1 ? "differs" : "differ"}
-            </small>
-            {to === inForce && changed !== undefined && changed.is !== "cut" && (
-              <Button size="small" icon="editor" href={fragmentOf("editor", { line: `${changed.number}` })}>
-                Open in the editor
-              </Button>
-            )}
-          </div>
-        }
-      >
-        <TextView diff={lines} isBare />
-      </Sheet>
+      <TextSheet lines={lines} line={to === inForce ? lineIn(lines) : undefined} />
     </>
   );
 }
 
-/** A revision that is not in the list: its number was in a link. */
-export const Unknown = ({ revision }: { revision: number }) => (
-  <Note kind="bad" title={`There is no revision ${revision}`}>
-    Choose two of the list.
-  </Note>
+/** The first line of the text after that differs. */
+function lineIn({ lines }: TextDiff): number | undefined {
+  const line = lines.find(({ is }) => is === "came") ?? lines.find(({ is }) => is === "went");
+  return line === undefined || line.is === "cut" ? undefined : line.number;
+}
+
+/** `line`: of the text that the editor has. */
+const TextSheet = ({ lines, line }: { lines: TextDiff; line: number | undefined }) => (
+  <Sheet
+    title="The text"
+    aside={
+      <div class="row">
+        <small>
+          {plural(lines.differ, "line")} {lines.differ === 1 ? "differs" : "differ"}
+        </small>
+        {line !== undefined && (
+          <Button size="small" icon="editor" href={fragmentOf("editor", { line: `${line}` })}>
+            Open in the editor
+          </Button>
+        )}
+      </div>
+    }
+  >
+    <TextView diff={lines} isBare />
+  </Sheet>
 );
+
+/** Nothing before it to compare with: the first one, or a number of a link. */
+export const Unknown = ({ revision, hasOlder }: { revision: number; hasOlder: boolean }) =>
+  hasOlder ? (
+    <Note kind="know" title={`Nothing older than ${revision} is in the list`}>
+      Choose another one, or load older ones.
+    </Note>
+  ) : (
+    <Note kind="first" title={`Revision ${revision} is not in the list`}>
+      Load older ones, or choose two of the list.
+    </Note>
+  );

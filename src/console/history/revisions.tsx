@@ -4,10 +4,10 @@ import type { Status, TableRevision } from "../../formats/table-api.ts";
 import { call, type Problem } from "../app/api.ts";
 import { Button } from "../app/parts/button.tsx";
 import { ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
-import { place, setQuery } from "../app/router.ts";
+import { goTo, place } from "../app/router.ts";
 import { knownTable } from "../app/session.ts";
 import { plural, shortTime } from "../app/words.ts";
-import { made } from "../publish/made.ts";
+import { made } from "../publish/made/made.ts";
 import { figuresOf } from "../publish/requests/figures.ts";
 import { revisionsBefore } from "../publish/send.ts";
 import { AfterView } from "./after-view.tsx";
@@ -18,18 +18,19 @@ import { beforeIn, useSummaries } from "./summaries.ts";
 
 const PAGE = 20;
 
+/** For a link to an old revision; older ones still are found by hand. */
+const PAGES_MAX = 10;
+
 /** As often as isolates report. */
 const ASK_MS = 10_000;
 
-/** All revisions, and what any two of them differ in. */
+/** All revisions, and the difference of any two. */
 export function Revisions() {
   const list = useList();
   const histories = useHistories();
   const [rollBack, setRollBack] = useState<number>();
-  const { revisions, canary } = list;
-  const inForce = knownTable.value?.revision;
-  const { from, to, pick } = usePicked(revisions ?? [], inForce);
-  const summaries = useSummaries(revisions ?? NONE, histories);
+  const { revisions } = list;
+  const picked = usePicked(revisions ?? NONE, knownTable.value?.revision);
   const close = () => {
     setRollBack(undefined);
     void list.load();
@@ -41,68 +42,95 @@ export function Revisions() {
       <Skeleton label="Loading the revisions" />
     );
   }
-  const oldest = revisions.at(-1);
-  const own = revisions.find(({ revision }) => revision === to);
   return (
     <div class="split2">
-      <section class="sheet" aria-label="Revisions">
-        <div class="rev-head">
-          <span>from</span>
-          <span>to</span>
-          <span>Choose two to compare</span>
-        </div>
-        <ol>
-          {revisions.map((each) => (
-            <RevisionLine
-              key={each.revision}
-              of={each}
-              inForce={inForce}
-              canary={canary}
-              summary={summaries.get(each.revision)}
-              from={from}
-              to={to}
-              onPick={pick}
-            />
-          ))}
-        </ol>
-        {list.problem && <ProblemNote problem={list.problem} onRetry={() => void list.load()} />}
-        <footer>
-          <span>
-            {plural(revisions.length, "revision")}
-            {oldest?.time !== undefined && ` since ${shortTime(oldest.time)}`}
-          </span>
-          {list.hasMore && (
-            <Button size="small" onClick={() => void list.load(oldest?.revision)}>
-              Older ones
-            </Button>
-          )}
-        </footer>
-      </section>
+      <List list={list} revisions={revisions} histories={histories} picked={picked} />
       <div class="pile">
-        {from !== undefined && to !== undefined && (
-          <>
-            <Pair
-              from={revisions.find(({ revision }) => revision === from)}
-              to={own}
-              fromNumber={from}
-              toNumber={to}
-              histories={histories}
-              onRollBack={setRollBack}
-            />
-            {own && (
-              <AfterView
-                of={own}
-                before={beforeIn(revisions, own.revision)}
-                next={revisions.findLast(({ revision }) => revision > own.revision)}
-                histories={histories}
-              />
-            )}
-          </>
-        )}
-        {from === undefined && to !== undefined && <Unknown revision={to} />}
+        <Compared revisions={revisions} histories={histories} picked={picked} onRollBack={setRollBack} />
       </div>
       {rollBack !== undefined && <RollBack to={rollBack} onClose={close} />}
     </div>
+  );
+}
+
+type Histories = ReturnType<typeof useHistories>;
+type Picked = ReturnType<typeof usePicked>;
+
+function List(props: {
+  list: ReturnType<typeof useList>;
+  revisions: readonly TableRevision[];
+  histories: Histories;
+  picked: Picked;
+}) {
+  const { list, revisions, histories, picked } = props;
+  const summaries = useSummaries(revisions, histories);
+  const oldest = revisions.at(-1);
+  return (
+    <section class="sheet" aria-label="Revisions">
+      <div class="rev-head">
+        <span>from</span>
+        <span>to</span>
+        <span>Choose two to compare</span>
+      </div>
+      <ol>
+        {revisions.map((each) => (
+          <RevisionLine
+            key={each.revision}
+            of={each}
+            inForce={knownTable.value?.revision}
+            canary={list.canary}
+            summary={summaries.get(each.revision)}
+            from={picked.from}
+            to={picked.to}
+            onPick={picked.pick}
+          />
+        ))}
+      </ol>
+      {list.problem && <ProblemNote problem={list.problem} onRetry={() => void list.load()} />}
+      <footer>
+        <span>
+          {plural(revisions.length, "revision")}
+          {oldest?.time !== undefined && ` since ${shortTime(oldest.time)}`}
+        </span>
+        {list.hasMore && (
+          <Button size="small" onClick={() => void list.load(oldest?.revision)}>
+            Older ones
+          </Button>
+        )}
+      </footer>
+    </section>
+  );
+}
+
+function Compared(props: {
+  revisions: readonly TableRevision[];
+  histories: Histories;
+  picked: Picked;
+  onRollBack: (revision: number) => void;
+}) {
+  const { revisions, histories, onRollBack } = props;
+  const { from, to } = props.picked;
+  if (to === undefined) return null;
+  if (from === undefined) return <Unknown revision={to} hasOlder={revisions.some(({ revision }) => revision === to)} />;
+  const own = revisions.find(({ revision }) => revision === to);
+  return (
+    <>
+      <Pair
+        from={revisions.find(({ revision }) => revision === from)}
+        to={own}
+        fromNumber={from}
+        toNumber={to}
+        histories={histories}
+        onRollBack={onRollBack}
+      />
+      {own && (
+        <AfterView
+          of={own}
+          next={revisions.findLast(({ revision }) => revision > own.revision)}
+          histories={histories}
+        />
+      )}
+    </>
   );
 }
 
@@ -114,17 +142,30 @@ function useList() {
   const [hasMore, setMore] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const load = async (before?: number) => {
-    const [answer, status] = await Promise.all([revisionsBefore(PAGE, before), call<Status>("/-/table/status")]);
-    setProblem(answer.ok ? undefined : answer.problem);
+    const [found, status] = await Promise.all([pagesFrom(before), call<Status>("/-/table/status")]);
     if (status.ok) setCanary(status.value.canary);
-    if (!answer.ok) return;
-    const found = answer.value.revisions;
-    setRevisions((already) => (before === undefined ? found : [...(already ?? []), ...found]));
-    setMore(found.length === PAGE);
+    setProblem(found.problem);
+    if (found.problem !== undefined && found.revisions.length === 0) return;
+    setRevisions((already) => (before === undefined ? found.revisions : [...(already ?? []), ...found.revisions]));
+    setMore(found.hasMore);
   };
   // Those of others come with the table; the end of a canary makes none.
   useEffect(() => void load(), [knownTable.value?.revision, made.value?.atMs]);
   return { revisions, canary, hasMore, problem, load };
+}
+
+/** A page of the list; the first time so many that a linked revision and the one before it are among them. */
+async function pagesFrom(before: number | undefined) {
+  const linked = before === undefined ? numberIn("to") : undefined;
+  const revisions: TableRevision[] = [];
+  for (let page = 1; ; page++) {
+    const answer = await revisionsBefore(PAGE, revisions.at(-1)?.revision ?? before);
+    if (!answer.ok) return { revisions, hasMore: true, problem: answer.problem };
+    revisions.push(...answer.value.revisions);
+    const hasMore = answer.value.revisions.length === PAGE;
+    const isFound = linked === undefined || beforeIn(revisions, linked) !== undefined;
+    if (!hasMore || isFound || page === PAGES_MAX) return { revisions, hasMore, problem: undefined };
+  }
 }
 
 /** From fine steps to coarse ones; a span that could not be read is `undefined`. */
@@ -150,19 +191,22 @@ function useHistories(): readonly (MetricsHistory | undefined)[] | undefined {
   return histories;
 }
 
+function numberIn(name: "from" | "to"): number | undefined {
+  const { query } = place.peek();
+  const text = query.get(name) ?? (name === "to" ? query.get("revision") : null) ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
 /** By the link, else the revision in force and the one before it. */
 function usePicked(revisions: readonly TableRevision[], inForce: number | undefined) {
-  const { query } = place.value;
-  const numberIn = (name: string): number | undefined => {
-    const text = query.get(name) ?? "";
-    return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-  };
-  const to = numberIn("to") ?? numberIn("revision") ?? inForce;
+  // Read for its changes.
+  void place.value;
+  const to = numberIn("to") ?? inForce;
   const from = numberIn("from") ?? (to === undefined ? undefined : beforeIn(revisions, to)?.revision);
   const pick = (side: "from" | "to", revision: number) => {
     const own = { from, to, [side]: revision };
     const pairs = Object.entries(own).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]));
-    setQuery("history", Object.fromEntries(pairs));
+    goTo("history", Object.fromEntries(pairs));
   };
   return { from, to, pick };
 }

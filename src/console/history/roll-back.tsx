@@ -4,19 +4,17 @@ import { call, type Problem } from "../app/api.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Dialog } from "../app/parts/dialog.tsx";
 import { Note, ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
-import { session } from "../app/session.ts";
-import { note } from "../app/typed.ts";
-import { ChangesView } from "../publish/changes-view.tsx";
 import { changesInWords } from "../publish/diff-words.ts";
 import { goesOn, leftBehindBy, needsName } from "../publish/left-behind.ts";
-import { follow, made } from "../publish/made.ts";
+import { made } from "../publish/made/made.ts";
+import { SentDialog } from "../publish/made/progress.tsx";
 import { showLastChange } from "../publish/open.ts";
-import { SentDialog } from "../publish/publish-dialog.tsx";
 import { effectOf } from "../publish/requests/effect.ts";
 import { useFigures } from "../publish/requests/figures.ts";
-import { environmentName, LeftBehindSection, NoteSection } from "../publish/sections.tsx";
-import { around, post, type Settled, settle } from "../publish/send.ts";
+import { EffectSection, environmentName, LeftBehindSection, NoteSection } from "../publish/sections.tsx";
+import { post } from "../publish/send.ts";
 import { type RevisionTable, revisionOf } from "../publish/table-of.ts";
+import { useSending } from "../publish/use-sending.ts";
 
 interface Way {
   readonly inForce: number;
@@ -90,20 +88,31 @@ function useReview({ before, after, inForce }: Way) {
   }, [before, after]);
   const effect = effectOf(own.changes, inForce, figures?.hour, figures?.day);
   const isRead = figures === undefined || figures.hour !== undefined;
-  return { ...own, figures, effect, name: needsName(own.changes, effect, isRead) ? environmentName() : undefined };
+  return {
+    ...own,
+    isReady: figures !== undefined,
+    effect,
+    name: needsName(own.changes, effect, isRead) ? environmentName() : undefined,
+  };
 }
 
 function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
-  const { changes, left, going, figures, effect, name } = useReview(way);
+  const { changes, left, going, isReady, effect, name } = useReview(way);
   const [isCopied, setCopied] = useState(false);
   const [typed, setTyped] = useState("");
-  const sending = useSending(to, way, onSent, onStale);
-  const reason =
-    left !== undefined && !isCopied
-      ? "First say what becomes of the data."
-      : name !== undefined && typed !== name
-        ? `First type ${name}.`
-        : undefined;
+  const sending = useSending({
+    action: "rollback",
+    send: (note) => post("/-/table/rollback", way.canary?.revision ?? way.inForce, { to, note }),
+    doubt: "The answer was lost. Asking whether it is rolled back…",
+    madeOf: (revision) => ({ title: `Revision ${to} is back, as revision ${revision}`, before: way.inForce }),
+    onMade: () => {
+      showLastChange();
+      onSent();
+    },
+    onStale,
+  });
+  const isUnasked = left !== undefined && !isCopied;
+  const unnamed = name !== undefined && typed !== name ? `First type ${name}.` : undefined;
   return (
     <Dialog
       title={`Roll back to ${to}`}
@@ -116,7 +125,7 @@ function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
             kind="main"
             icon="undo"
             isBusy={sending.busyWords !== undefined}
-            disabledBecause={reason}
+            disabledBecause={isUnasked ? "First say what becomes of the data." : unnamed}
             onClick={() => void sending.send()}
           >
             {sending.busyWords ?? "Roll back"}
@@ -124,14 +133,7 @@ function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
         </>
       }
     >
-      <section>
-        <h3>What changes</h3>
-        {figures === undefined ? (
-          <Skeleton label="Counting the requests" lines={2} />
-        ) : (
-          <ChangesView changes={changes} effect={effect} isBoxed />
-        )}
-      </section>
+      <EffectSection changes={changes} effect={effect} isReady={isReady} />
       {left && <LeftBehindSection left={left} goesOn={going} isTicked={isCopied} onTick={setCopied} />}
       {way.canary && (
         <section>
@@ -145,49 +147,10 @@ function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
         <section>
           <ProblemNote
             problem={sending.failure.problem}
-            still={
-              sending.failure.is === "not-made"
-                ? `The gateway was asked: nothing was rolled back, and revision ${way.inForce} stays.`
-                : "Nothing was rolled back."
-            }
+            still={`Nothing was rolled back: revision ${way.inForce} stays.`}
           />
         </section>
       )}
     </Dialog>
   );
-}
-
-function useSending(to: number, way: Way, onSent: () => void, onStale: () => void) {
-  const [busyWords, setBusyWords] = useState<string>();
-  const [failure, setFailure] = useState<Exclude<Settled, { is: "made" }>>();
-  const send = async () => {
-    const author = session.peek()?.name ?? "";
-    const own = note.peek();
-    const expected = way.canary?.revision ?? way.inForce;
-    setFailure(undefined);
-    setBusyWords("Sending…");
-    const settled = await settle(
-      { action: "rollback", note: own, send: () => post("/-/table/rollback", expected, { to, note: own }) },
-      around(author, () => setBusyWords("The answer was lost. Asking whether it is rolled back…")),
-    );
-    setBusyWords(undefined);
-    if (settled.is !== "made") {
-      setFailure(settled);
-      if (settled.is === "stale") onStale();
-      return;
-    }
-    note.value = "";
-    const { revision } = settled;
-    const title = `Revision ${to} is back, as revision ${revision}`;
-    void follow({
-      ...(revision !== undefined && { revision }),
-      title,
-      before: way.inForce,
-      author,
-      atMs: settled.sentAtMs,
-    });
-    showLastChange();
-    onSent();
-  };
-  return { busyWords, failure, send };
 }

@@ -160,7 +160,7 @@ function Shares({ effect, names }: { effect: Effect; names: readonly [string, st
           <span>{names[0]}</span>
           <Stack parts={regions.map(({ region, before }) => [region, before])} />
           <span>{names[1]}</span>
-          <Stack parts={regions.map((own) => [own.region, drawn(own)])} />
+          <Stack parts={regions.map((own) => [own.region, shownShare(own)])} />
         </div>
         <ul class="ba-key">
           {regions.map((own) => (
@@ -186,7 +186,7 @@ const orderOf = (region: string): number => {
 };
 
 /** With the most that can come, and without the most that can go. */
-const drawn = ({ before, least, most }: RegionShare): number => (most > before ? most : least);
+const shownShare = ({ before, least, most }: RegionShare): number => (most > before ? most : least);
 
 const isSame = (a: number, b: number): boolean => Math.abs(a - b) < 0.000_05;
 

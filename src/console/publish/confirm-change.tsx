@@ -6,19 +6,18 @@ import type { Answer } from "../app/api.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Dialog } from "../app/parts/dialog.tsx";
 import { Check } from "../app/parts/fields.tsx";
-import { Note, ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
-import { session } from "../app/session.ts";
+import { Note, ProblemNote } from "../app/parts/sheet.tsx";
 import { note } from "../app/typed.ts";
-import { ChangesView } from "./changes-view.tsx";
 import { changesInWords } from "./diff-words.ts";
 import { needsName } from "./left-behind.ts";
-import { follow, made } from "./made.ts";
+import { made } from "./made/made.ts";
+import { SentDialog } from "./made/progress.tsx";
 import { showLastChange } from "./open.ts";
-import { SentDialog } from "./publish-dialog.tsx";
 import { effectOf } from "./requests/effect.ts";
 import { useFigures } from "./requests/figures.ts";
-import { environmentName, NoteSection } from "./sections.tsx";
-import { around, type Made, type Settled, settle } from "./send.ts";
+import { EffectSection, environmentName, NoteSection } from "./sections.tsx";
+import type { Made } from "./send.ts";
+import { type Failed, useSending } from "./use-sending.ts";
 
 /** Every change is shown once more, with what it does and who makes it, before it is sent. */
 
@@ -28,7 +27,7 @@ export interface Change {
   readonly verb: string;
   readonly before: DeclaredTable;
   readonly after: DeclaredTable;
-  /** Of the table before, where its requests are counted. */
+  /** Number of the table before: its requests are counted. */
   readonly revision?: number;
   readonly about?: ComponentChildren;
   /** A reason against it: a box to tick first. */
@@ -51,21 +50,21 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
   const [isSent, setSent] = useState(false);
   const [isTicked, setTicked] = useState(change.guard === undefined);
   const [typed, setTyped] = useState("");
-  const sending = useSending(change, () => setSent(true));
-  const figures = useFigures();
-  const changes = useMemo(() => changesInWords(change.before, change.after, Date.now()), [change.before, change.after]);
-  const effect = effectOf(changes, change.revision ?? Number.NaN, figures?.hour, figures?.day);
-  const isRead = figures === undefined || figures.hour !== undefined;
-  const name = change.asksName && needsName(changes, effect, isRead) ? environmentName() : undefined;
+  const { changes, effect, isReady, name } = useEffectOf(change);
+  const sending = useSending({
+    ...(change.action && { action: change.action }),
+    send: (own) => change.send(own),
+    doubt: "The answer was lost. Asking whether it is made…",
+    madeOf: (revision) => madeOf(change, revision),
+    onMade: () => {
+      showLastChange();
+      setSent(true);
+    },
+  });
   if (isSent && made.value) return <SentDialog onClose={onClose} />;
   const isNoteNeeded = change.guard?.needsNote === true;
-  const reason = !isTicked
-    ? "First tick the box."
-    : isNoteNeeded && note.value.trim() === ""
-      ? "First say why in the note."
-      : name !== undefined && typed !== name
-        ? `First type ${name}.`
-        : undefined;
+  const lacksNote = isNoteNeeded && note.value.trim() === "";
+  const reason = reasonOf({ isTicked, lacksNote, name: typed === name ? undefined : name });
   return (
     <Dialog
       title={change.title}
@@ -73,28 +72,20 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" isBusy={sending.isBusy} disabledBecause={reason} onClick={() => void sending.send()}>
+          <Button
+            kind="main"
+            isBusy={sending.busyWords !== undefined}
+            disabledBecause={reason}
+            onClick={() => void sending.send()}
+          >
             {sending.busyWords ?? change.verb}
           </Button>
         </>
       }
     >
       {change.about && <section>{change.about}</section>}
-      {change.guard && (
-        <section class="risk">
-          <Note kind="bad" title={change.guard.what} />
-          <Check isOn={isTicked} onChange={setTicked}>
-            {change.guard.tick}
-          </Check>
-        </section>
-      )}
-      <section>
-        {figures === undefined ? (
-          <Skeleton label="Counting the requests" lines={2} />
-        ) : (
-          <ChangesView changes={changes} effect={effect} isBoxed />
-        )}
-      </section>
+      {change.guard && <GuardSection guard={change.guard} isTicked={isTicked} onTick={setTicked} />}
+      <EffectSection changes={changes} effect={effect} isReady={isReady} />
       <NoteSection name={name} typed={typed} onType={setTyped} isNoteNeeded={isNoteNeeded} />
       {sending.failure && (
         <section>
@@ -105,39 +96,49 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
   );
 }
 
-const STILL: Readonly<Record<Exclude<Settled["is"], "made">, string>> = {
+const GuardSection = (props: {
+  guard: NonNullable<Change["guard"]>;
+  isTicked: boolean;
+  onTick: (isTicked: boolean) => void;
+}) => (
+  <section class="risk">
+    <Note kind="bad" title={props.guard.what} />
+    <Check isOn={props.isTicked} onChange={props.onTick}>
+      {props.guard.tick}
+    </Check>
+  </section>
+);
+
+function useEffectOf({ before, after, revision, asksName }: Change) {
+  const figures = useFigures();
+  const changes = useMemo(() => changesInWords(before, after, Date.now()), [before, after]);
+  const effect = effectOf(changes, revision ?? Number.NaN, figures?.hour, figures?.day);
+  const isReady = figures !== undefined;
+  const isAsked = asksName === true && needsName(changes, effect, !isReady || figures.hour !== undefined);
+  return { changes, effect, isReady, name: isAsked ? environmentName() : undefined };
+}
+
+interface Missing {
+  readonly isTicked: boolean;
+  readonly lacksNote: boolean;
+  /** To type. */
+  readonly name: string | undefined;
+}
+
+/** The first thing that is missing. */
+function reasonOf({ isTicked, lacksNote, name }: Missing): string | undefined {
+  if (!isTicked) return "First tick the box.";
+  if (lacksNote) return "First say why in the note.";
+  return name === undefined ? undefined : `First type ${name}.`;
+}
+
+function madeOf({ doneTitle, isCanary, undoTo }: Change, revision: number | undefined) {
+  const title = doneTitle ?? (revision === undefined ? "The change is made" : `Revision ${revision} is stored`);
+  return { title, ...(isCanary && { isCanary }), ...(undoTo !== undefined && { before: undoTo }) };
+}
+
+const STILL: Readonly<Record<Failed["is"], string>> = {
   "not-made": "The gateway was asked: nothing was changed. Send it again.",
   refused: "Nothing was changed.",
   stale: "Nothing was changed. Close this, and look at the newest state first.",
 };
-
-function useSending(change: Change, onSent: () => void) {
-  const [busyWords, setBusyWords] = useState<string>();
-  const [failure, setFailure] = useState<Exclude<Settled, { is: "made" }>>();
-  const send = async () => {
-    const author = session.peek()?.name ?? "";
-    const own = note.peek() === "" ? (change.usualNote ?? "") : note.peek();
-    setFailure(undefined);
-    setBusyWords("Sending…");
-    const { action, isCanary, undoTo, doneTitle } = change;
-    const settled = await settle(
-      { ...(action && { action }), note: own, send: () => change.send(own) },
-      around(author, () => setBusyWords("The answer was lost. Asking whether it is made…")),
-    );
-    setBusyWords(undefined);
-    if (settled.is !== "made") return setFailure(settled);
-    note.value = "";
-    const { revision } = settled;
-    void follow({
-      ...(revision !== undefined && { revision }),
-      title: doneTitle ?? (revision === undefined ? "The change is made" : `Revision ${revision} is stored`),
-      author,
-      atMs: settled.sentAtMs,
-      ...(isCanary && { isCanary }),
-      ...(undoTo !== undefined && { before: undoTo }),
-    });
-    showLastChange();
-    onSent();
-  };
-  return { isBusy: busyWords !== undefined, busyWords, failure, send };
-}

@@ -10,7 +10,7 @@ import { keysInWords, kindsOf } from "./words/key-words.ts";
 import { partsInWords } from "./words/part-words.ts";
 import type { Words } from "./words/words.ts";
 
-/** What a change of the table does, in words. Pure. */
+/** Effects of a change of the table, in words. Pure. */
 
 export interface ChangesInWords {
   /** Neither an ID nor a word of the table changes. */

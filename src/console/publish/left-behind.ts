@@ -58,7 +58,7 @@ export function goesOn(before: DeclaredTable, after: DeclaredTable, nowMs: numbe
 const NAME_SHARE = 0.1;
 
 /**
- * Whether the name of the environment must be typed: for more than a tenth of the requests, and where nobody knows how many.
+ * Whether the name of the environment must be typed: for more than a tenth of the requests, and where it is not known how many.
  * `isRead`: the figures could be read at all; without a request in the last hour none goes elsewhere.
  */
 export function needsName({ ways }: ChangesInWords, effect: Effect | undefined, isRead: boolean): boolean {

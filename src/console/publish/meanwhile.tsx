@@ -21,12 +21,12 @@ export function Meanwhile({ plan, newest }: { plan: Plan; newest: NonNullable<Pl
     [before.text, text, table.text, chosen],
   );
   const conflicts = merged?.conflicts ?? [];
-  const left = conflicts.filter(({ id }) => !chosen.has(id));
+  const left = conflicts.filter(({ id }) => !chosen.has(id)).length;
   const take = () => {
-    if (merged === undefined) return;
-    if (left.length > 0) setOpen(true);
-    else draft.value = { text: merged.text, basedOn: revision.revision };
+    if (left > 0) setOpen(true);
+    else if (merged !== undefined) draft.value = { text: merged.text, basedOn: revision.revision };
   };
+  const undecided = isOpen && left > 0 ? `${plural(left, "place")} left to decide.` : undefined;
   return (
     <section>
       <Note
@@ -38,11 +38,7 @@ export function Meanwhile({ plan, newest }: { plan: Plan; newest: NonNullable<Pl
             <Button onClick={() => setShown(!isShown)} isPressed={isShown}>
               See {basedOn} to {revision.revision}
             </Button>
-            <Button
-              kind="main"
-              onClick={take}
-              {...(isOpen && left.length > 0 && { disabledBecause: `${plural(left.length, "place")} left to decide.` })}
-            >
+            <Button kind="main" onClick={take} disabledBecause={undecided}>
               Put my lines on {revision.revision}
             </Button>
           </>

@@ -14,7 +14,7 @@ export type OnlyNew =
 
 const MINUTE_MS = 60_000;
 
-/** Every isolate and machine must have the table by then, with room for whoever reads the window before publishing. */
+/** Every isolate and machine must have the table by then, with time to read the window before. */
 const AHEAD_MINUTES = 10;
 
 /** A table with a moment nearer than this is not sent: the moment is chosen anew. */

@@ -4,21 +4,21 @@ import { Dialog } from "../app/parts/dialog.tsx";
 import { Check } from "../app/parts/fields.tsx";
 import { Empty, Note, ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
 import { fragmentOf } from "../app/router.ts";
-import { mayChange, session } from "../app/session.ts";
-import { draft, note } from "../app/typed.ts";
+import { mayChange } from "../app/session.ts";
+import { draft } from "../app/typed.ts";
 import { plural } from "../app/words.ts";
-import { ChangesView } from "./changes-view.tsx";
 import { changesInWords } from "./diff-words.ts";
 import { goesOn, leftBehindBy, needsName } from "./left-behind.ts";
-import { follow, made } from "./made.ts";
+import { made } from "./made/made.ts";
+import { SentDialog } from "./made/progress.tsx";
 import { Meanwhile } from "./meanwhile.tsx";
 import { AHEAD_MS_MIN, momentAfter, onlyNewIds } from "./only-new.ts";
 import { type Plan, type Planned, planOf } from "./plan.ts";
-import { Progress, UndoButton } from "./progress.tsx";
 import { effectOf } from "./requests/effect.ts";
 import { useFigures } from "./requests/figures.ts";
 import {
   CANARY_SHARE,
+  EffectSection,
   environmentName,
   type How,
   HowSection,
@@ -26,9 +26,10 @@ import {
   NoteSection,
   type Who,
 } from "./sections.tsx";
-import { around, publish, type Settled, settle, startCanary } from "./send.ts";
+import { publish, startCanary } from "./send.ts";
 import { diffTexts } from "./text/text-lines.ts";
 import { TextView } from "./text/text-view.tsx";
+import { type Failed, useSending } from "./use-sending.ts";
 
 /** The draft, what it does and what it costs, before it is sent; then how far it has come. */
 export function PublishDialog({ onClose }: { onClose: () => void }) {
@@ -74,29 +75,6 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
           {planned.isFaulty && <Button href={fragmentOf("editor")}>Open the editor</Button>}
         </section>
       )}
-    </Dialog>
-  );
-}
-
-export function SentDialog({ onClose }: { onClose: () => void }) {
-  const own = made.value;
-  if (own === undefined) return null;
-  return (
-    <Dialog
-      title={own.title}
-      onClose={onClose}
-      footer={
-        <>
-          <UndoButton of={own} />
-          <Button kind="main" isFirst onClick={onClose}>
-            Close
-          </Button>
-        </>
-      }
-    >
-      <section>
-        <Progress of={own} />
-      </section>
     </Dialog>
   );
 }
@@ -149,27 +127,44 @@ function useReview(plan: Plan, who: Who) {
   const name = needsName(costly, costs, figures === undefined || figures.hour !== undefined)
     ? environmentName()
     : undefined;
-  return { figures, atMs, left, only, going, changes, sent, lines, effect, name };
+  return { figures, atMs, left, only, going, isNew, changes, sent, lines, effect, name };
 }
 
-function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
+/** Answers to the questions of the window. */
+function useAnswers(plan: Plan) {
   const [who, setWho] = useState<Who>("all");
   const own = useReview(plan, who);
-  const { left, changes, effect, lines, name } = own;
-  const [how, setHow] = useState<How>(changes.ways.length > 0 ? "canary" : "all");
+  const [how, setHow] = useState<How>(own.changes.ways.length > 0 ? "canary" : "all");
   const [isCopied, setCopied] = useState(false);
   const [endsCanary, setEndsCanary] = useState(false);
   const [typed, setTyped] = useState("");
+  const answers = { who, setWho, how, setHow, isCopied, setCopied, endsCanary, setEndsCanary, typed, setTyped };
+  return { ...own, ...answers, reason: reasonOf(plan, { ...own, ...answers }) };
+}
+
+interface Answers extends Pick<ReturnType<typeof useReview>, "left" | "isNew" | "name"> {
+  readonly isCopied: boolean;
+  readonly endsCanary: boolean;
+  readonly typed: string;
+}
+
+/** The first thing that is missing. */
+function reasonOf(
+  { newest, canary }: Plan,
+  { left, isNew, isCopied, endsCanary, name, typed }: Answers,
+): string | undefined {
+  if (newest !== undefined) return "Put your lines on the newest revision first.";
+  if (left !== undefined && !isNew && !isCopied) return "First say what becomes of the data.";
+  if (canary !== null && !endsCanary) return "First tick that the canary may end.";
+  return name !== undefined && typed !== name ? `First type ${name}.` : undefined;
+}
+
+function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
+  const own = useAnswers(plan);
+  const { left, only, changes, effect, lines, how, who } = own;
   const [isShown, setShown] = useState(false);
-  const sending = useSending(plan, own.sent, how, onSent, onStale);
-  const reason = reasonOf({
-    isNewer: plan.newest !== undefined,
-    isUncopied: left !== undefined && who === "all" && !isCopied,
-    isRunning: plan.canary !== null && !endsCanary,
-    isUntyped: name !== undefined && typed !== name,
-    name,
-  });
-  const verb = how === "canary" ? `Start the canary at ${CANARY_SHARE} %` : `Publish revision ${plan.next}`;
+  const sending = useDraftSending(plan, own.sent, how, { onSent, onStale });
+  const isCanary = how === "canary";
   return (
     <Dialog
       title={`Publish revision ${plan.next}`}
@@ -177,55 +172,54 @@ function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
       onClose={onClose}
       footer={
         <>
-          <small>
-            {plural(lines.differ, "line")} of text {lines.differ === 1 ? "differs" : "differ"}.{" "}
-            <button type="button" class="link" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-              {isShown ? "Hide it" : "Show it"}
-            </button>
-          </small>
+          <Lines differ={lines.differ} isShown={isShown} onShow={setShown} />
           <Button onClick={onClose}>Back to the draft</Button>
           {mayChange.value && (
             <Button
               kind="main"
-              icon={how === "canary" ? "canary" : "arrow"}
-              isBusy={sending.isBusy}
-              disabledBecause={reason}
+              icon={isCanary ? "canary" : "arrow"}
+              isBusy={sending.busyWords !== undefined}
+              disabledBecause={own.reason}
               onClick={() => void sending.send()}
             >
-              {sending.busyWords ?? verb}
+              {sending.busyWords ??
+                (isCanary ? `Start the canary at ${CANARY_SHARE} %` : `Publish revision ${plan.next}`)}
             </Button>
           )}
         </>
       }
     >
       {plan.newest && <Meanwhile plan={plan} newest={plan.newest} />}
-      <section>
-        <h3>What changes</h3>
-        {own.figures === undefined ? (
-          <Skeleton label="Counting the requests" lines={2} />
-        ) : (
-          <ChangesView changes={changes} effect={effect} isBoxed />
-        )}
+      <EffectSection changes={changes} effect={effect} isReady={own.figures !== undefined}>
         {isShown && <TextView diff={lines} />}
-      </section>
-      {left && own.only && (
+      </EffectSection>
+      {left && only && (
         <LeftBehindSection
           left={left}
           goesOn={own.going}
-          isTicked={isCopied}
-          onTick={setCopied}
-          limited={{ who, onWho: setWho, only: own.only, atMs: own.atMs }}
+          isTicked={own.isCopied}
+          onTick={own.setCopied}
+          limited={{ who, onWho: own.setWho, only, atMs: own.atMs }}
         />
       )}
-      {plan.canary && <CanaryRuns canary={plan.canary} how={how} isTicked={endsCanary} onTick={setEndsCanary} />}
-      {changes.ways.length > 0 && (
-        <HowSection how={how} onHow={setHow} effect={effect} who={who} force="As a rule everywhere within 2 minutes." />
+      {plan.canary && (
+        <CanaryRuns canary={plan.canary} how={how} isTicked={own.endsCanary} onTick={own.setEndsCanary} />
       )}
-      <NoteSection name={name} typed={typed} onType={setTyped} />
+      {changes.ways.length > 0 && <HowSection how={how} onHow={own.setHow} effect={effect} who={who} />}
+      <NoteSection name={own.name} typed={own.typed} onType={own.setTyped} />
       {sending.failure && <Failure of={sending.failure} basedOn={plan.basedOn} />}
     </Dialog>
   );
 }
+
+const Lines = (props: { differ: number; isShown: boolean; onShow: (isShown: boolean) => void }) => (
+  <small>
+    {plural(props.differ, "line")} of text {props.differ === 1 ? "differs" : "differ"}.{" "}
+    <button type="button" class="link" aria-expanded={props.isShown} onClick={() => props.onShow(!props.isShown)}>
+      {props.isShown ? "Hide it" : "Show it"}
+    </button>
+  </small>
+);
 
 const CanaryRuns = (props: {
   canary: NonNullable<Plan["canary"]>;
@@ -245,68 +239,35 @@ const CanaryRuns = (props: {
   </section>
 );
 
-interface Missing {
-  readonly isNewer: boolean;
-  readonly isUncopied: boolean;
-  readonly isRunning: boolean;
-  readonly isUntyped: boolean;
-  readonly name: string | undefined;
-}
-
-/** The first thing that is missing. */
-function reasonOf({ isNewer, isUncopied, isRunning, isUntyped, name }: Missing): string | undefined {
-  if (isNewer) return "Put your lines on the newest revision first.";
-  if (isUncopied) return "First say what becomes of the data.";
-  if (isRunning) return "First tick that the canary may end.";
-  return isUntyped ? `First type ${name}.` : undefined;
-}
-
-type Failed = Exclude<Settled, { is: "made" }>;
-
-/** Sends once, and asks until it is known what became of it. */
-function useSending(plan: Plan, text: string, how: How, onSent: () => void, onStale: () => void) {
-  const [busyWords, setBusyWords] = useState<string>();
-  const [failure, setFailure] = useState<Failed>();
-  const send = async () => {
-    const author = session.peek()?.name ?? "";
-    const [isCanary, own] = [how === "canary", note.peek()];
-    const expected = plan.canary?.revision ?? plan.basedOn;
-    setFailure(undefined);
-    setBusyWords("Sending…");
-    const onDoubt = () => setBusyWords("The answer was lost. Asking whether it is published…");
-    const settled = await settle(
-      {
-        action: isCanary ? "canary" : "publish",
-        note: own,
-        send: () => (isCanary ? startCanary(text, expected, CANARY_SHARE, own) : publish(text, expected, own)),
-      },
-      around(author, onDoubt),
-    );
-    setBusyWords(undefined);
-    if (settled.is === "made") {
-      note.value = "";
+function useDraftSending(
+  plan: Plan,
+  text: string,
+  how: How,
+  on: { readonly onSent: () => void; readonly onStale: () => void },
+) {
+  const isCanary = how === "canary";
+  const expected = plan.canary?.revision ?? plan.basedOn;
+  return useSending({
+    action: isCanary ? "canary" : "publish",
+    send: (own) => (isCanary ? startCanary(text, expected, CANARY_SHARE, own) : publish(text, expected, own)),
+    doubt: "The answer was lost. Asking whether it is published…",
+    madeOf: (revision) => ({
+      title: isCanary
+        ? `Canary ${revision} runs for ${CANARY_SHARE} % of the IDs`
+        : `Revision ${revision} is published`,
+      before: plan.basedOn,
+      ...(isCanary && { isCanary }),
+    }),
+    onMade: () => {
       draft.value = undefined;
-      const { revision } = settled;
-      void follow({
-        ...(revision !== undefined && { revision }),
-        title: isCanary
-          ? `Canary ${revision} runs for ${CANARY_SHARE} % of the IDs`
-          : `Revision ${revision} is published`,
-        before: plan.basedOn,
-        author,
-        atMs: settled.sentAtMs,
-        ...(isCanary && { isCanary }),
-      });
-      return onSent();
-    }
-    setFailure(settled);
-    if (settled.is === "stale") onStale();
-  };
-  return { isBusy: busyWords !== undefined, busyWords, failure, send };
+      on.onSent();
+    },
+    onStale: on.onStale,
+  });
 }
 
 /** Not published, and why. */
-export const Failure = ({ of, basedOn }: { of: Failed; basedOn: number }) => (
+const Failure = ({ of, basedOn }: { of: Failed; basedOn: number }) => (
   <section>
     <ProblemNote
       problem={of.problem}

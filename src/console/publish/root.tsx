@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals";
 import { session } from "../app/session.ts";
 import { laterWindows } from "../app/windows.ts";
-import { keepMade, made } from "./made.ts";
-import { UndoBar } from "./progress.tsx";
-import { PublishDialog, SentDialog } from "./publish-dialog.tsx";
+import { keepMade, made } from "./made/made.ts";
+import { SentDialog, UndoBar } from "./made/progress.tsx";
+import { PublishDialog } from "./publish-dialog.tsx";
 import "../style/publish.css";
 
 /** Windows of publication: any page opens them, and they outlive it. */

@@ -1,12 +1,15 @@
+import type { ComponentChildren } from "preact";
 import { NOTE_CHARACTERS_MAX } from "../../formats/table-requests.ts";
 import { deployment, environment } from "../app/environment.ts";
 import { Check, Field } from "../app/parts/fields.tsx";
 import { Icon } from "../app/parts/icons.tsx";
+import { Skeleton } from "../app/parts/sheet.tsx";
 import { session } from "../app/session.ts";
 import { note } from "../app/typed.ts";
 import { plural } from "../app/words.ts";
 import { momentText } from "../overview/plot/words.ts";
-import { rateText } from "./changes-view.tsx";
+import { ChangesView, rateText } from "./changes-view.tsx";
+import type { ChangesInWords } from "./diff-words.ts";
 import type { GoesOn, LeftBehind } from "./left-behind.ts";
 import type { OnlyNew } from "./only-new.ts";
 import type { Effect } from "./requests/effect.ts";
@@ -100,14 +103,8 @@ export type How = "canary" | "all";
 
 export const CANARY_SHARE = 5;
 
-export function HowSection(props: {
-  how: How;
-  onHow: (how: How) => void;
-  effect: Effect | undefined;
-  who: Who;
-  force: string;
-}) {
-  const { how, onHow, effect, who, force } = props;
+export function HowSection(props: { how: How; onHow: (how: How) => void; effect: Effect | undefined; who: Who }) {
+  const { how, onHow, effect, who } = props;
   const perSecond = effect?.share === undefined ? undefined : effect.share * effect.perSecond;
   const isBound = effect?.ways.some((way) => way === undefined || way.isBound) === true;
   const rate = (share: number): string => {
@@ -129,7 +126,12 @@ export function HowSection(props: {
           </Check>
         </div>
         <div class="opt">
-          <Check group="how" isOn={how === "all"} onChange={() => onHow("all")} hint={`${rate(1)}${force}`}>
+          <Check
+            group="how"
+            isOn={how === "all"}
+            onChange={() => onHow("all")}
+            hint={`${rate(1)}As a rule everywhere within 2 minutes.`}
+          >
             <b>For all IDs now</b>
           </Check>
         </div>
@@ -137,6 +139,24 @@ export function HowSection(props: {
     </section>
   );
 }
+
+/** The change with its requests, once they are counted. */
+export const EffectSection = (props: {
+  changes: ChangesInWords;
+  effect: Effect | undefined;
+  isReady: boolean;
+  children?: ComponentChildren;
+}) => (
+  <section>
+    <h3>What changes</h3>
+    {props.isReady ? (
+      <ChangesView changes={props.changes} effect={props.effect} isBoxed />
+    ) : (
+      <Skeleton label="Counting the requests" lines={2} />
+    )}
+    {props.children}
+  </section>
+);
 
 /** The name that must be typed: of the environment, else of the host. */
 export const environmentName = (): string => environment.value ?? deployment.value;
@@ -153,7 +173,7 @@ export function NoteSection(props: {
       <div class="cols">
         <Field
           label={props.isNoteNeeded ? "Note for the history, needed" : "Note for the history"}
-          hint={`Why, for whoever reads it at night. The history will name ${session.value?.name}.`}
+          hint={`The reason, for those who read it at night. The history will name ${session.value?.name}.`}
           isLong
           value={note.value}
           onInput={(text) => {

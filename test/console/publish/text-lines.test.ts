@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { forceOf } from "../../../src/console/publish/force-of.ts";
+import { forceOf } from "../../../src/console/publish/made/force-of.ts";
 import { diffTexts } from "../../../src/console/publish/text/text-lines.ts";
 import type { Status } from "../../../src/formats/table-api.ts";
 

@@ -7,7 +7,7 @@ import type { ChangesInWords, Way } from "../diff-words.ts";
 /** Requests that a change sends elsewhere, by those of the last hour. Counted where they can be, else bounded. Pure. */
 
 export interface Effect {
-  /** Of each way, in their order; absent where nothing is known. */
+  /** In the order of the ways; absent where nothing is known. */
   readonly ways: readonly (WayShare | undefined)[];
   readonly regions: readonly RegionShare[];
   /** At most this share of all requests goes elsewhere; absent where nothing is known. */
@@ -18,7 +18,7 @@ export interface Effect {
 }
 
 export interface WayShare {
-  /** Of all requests. */
+  /** A part of all requests. */
   readonly share: number;
   readonly perSecond: number;
   /** The requests are counted by route, or only by region: then they are at most so many. */

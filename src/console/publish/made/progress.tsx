@@ -1,17 +1,18 @@
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "../app/parts/button.tsx";
-import { Note, ProblemNote } from "../app/parts/sheet.tsx";
-import { Share, type Step, Stepper } from "../app/parts/table.tsx";
-import { fragmentOf } from "../app/router.ts";
-import { session } from "../app/session.ts";
-import { countText, plural } from "../app/words.ts";
+import { Button } from "../../app/parts/button.tsx";
+import { Dialog } from "../../app/parts/dialog.tsx";
+import { Note, ProblemNote } from "../../app/parts/sheet.tsx";
+import { Share, type Step, Stepper } from "../../app/parts/table.tsx";
+import { fragmentOf } from "../../app/router.ts";
+import { session } from "../../app/session.ts";
+import { countText, plural } from "../../app/words.ts";
 import type { Force } from "./force-of.ts";
 import { type Followed, made, UNDO_MS, type Undone, undo } from "./made.ts";
 
 const secondsText = (ms: number): string => `${countText(Math.round(ms / 10) / 100)} s`;
 
 /** How far a change has come, from the control plane to all isolates or machines. */
-export function Progress({ of }: { of: Followed }) {
+function Progress({ of }: { of: Followed }) {
   const { force, isHere, hereAfterMs, allAfterMs, revision } = of;
   const own = revision === undefined ? "The change" : `Revision ${revision}`;
   const isHandedOn = force?.isHandedOn === true;
@@ -71,7 +72,7 @@ function useLeft(change: Followed | undefined): string | undefined {
 }
 
 /** One click, no question: it puts back the table before, and never another person's change. */
-export function UndoButton({ of }: { of: Followed }) {
+function UndoButton({ of }: { of: Followed }) {
   const left = useLeft(of);
   const [isBusy, setBusy] = useState(false);
   const [isLost, setLost] = useState(false);
@@ -143,5 +144,29 @@ export function UndoBar({ onShow, onHide }: { onShow: () => void; onHide: () => 
         </Button>
       </div>
     </section>
+  );
+}
+
+/** The window of a change that was made. */
+export function SentDialog({ onClose }: { onClose: () => void }) {
+  const own = made.value;
+  if (own === undefined) return null;
+  return (
+    <Dialog
+      title={own.title}
+      onClose={onClose}
+      footer={
+        <>
+          <UndoButton of={own} />
+          <Button kind="main" isFirst onClick={onClose}>
+            Close
+          </Button>
+        </>
+      }
+    >
+      <section>
+        <Progress of={own} />
+      </section>
+    </Dialog>
   );
 }

@@ -1,12 +1,12 @@
 import { effect, signal } from "@preact/signals";
-import type { MetricsHistory } from "../../formats/console-api.ts";
-import type { Status } from "../../formats/table-api.ts";
-import { call, hasExpired, type Problem } from "../app/api.ts";
-import { refreshForce } from "../app/force.ts";
-import { loadTable, session } from "../app/session.ts";
-import { MADE_KEY } from "../app/windows.ts";
+import type { MetricsHistory } from "../../../formats/console-api.ts";
+import type { Status } from "../../../formats/table-api.ts";
+import { call, hasExpired, type Problem } from "../../app/api.ts";
+import { refreshForce } from "../../app/force.ts";
+import { loadTable, session } from "../../app/session.ts";
+import { MADE_KEY } from "../../app/windows.ts";
+import { around, post, revisionsBefore, settle } from "../send.ts";
 import { type Force, forceOf } from "./force-of.ts";
-import { around, post, revisionsBefore, settle } from "./send.ts";
 
 /** The last change that was made in this tab: how far it has come, and the way back for ten minutes. */
 
@@ -55,7 +55,7 @@ export function keepMade(): void {
   });
 }
 
-/** Of the same person, and not older than its way back. */
+/** One of the same person, and not older than its way back. */
 function read(): MadeChange | undefined {
   try {
     const kept = JSON.parse(sessionStorage.getItem(MADE_KEY) ?? "null") as MadeChange | null;

@@ -1,6 +1,6 @@
-import type { IsolateTables } from "../../formats/console-api.ts";
-import { isBehind } from "../../formats/machines.ts";
-import type { Status } from "../../formats/table-api.ts";
+import type { IsolateTables } from "../../../formats/console-api.ts";
+import { isBehind } from "../../../formats/machines.ts";
+import type { Status } from "../../../formats/table-api.ts";
 
 /** How far a change has come, by what the gateway reports of its isolates or machines. Pure. */
 
