@@ -1,4 +1,5 @@
 import { effect, signal } from "@preact/signals";
+import { MADE_KEY } from "./windows.ts";
 
 /**
  * Texts that were typed and not sent yet. They outlive the page that they were typed in, a reload and an ended session, in the storage of
@@ -89,6 +90,11 @@ export function ownTyped(name: string): void {
 }
 
 export function forgetTyped(): void {
+  try {
+    sessionStorage.removeItem(MADE_KEY);
+  } catch {
+    // Without storage there is nothing to remove.
+  }
   owner.value = null;
   draft.value = undefined;
   note.value = "";

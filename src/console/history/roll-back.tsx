@@ -96,11 +96,8 @@ function useReview({ before, after, inForce }: Way) {
   };
 }
 
-function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
-  const { changes, left, going, isReady, effect, name } = useReview(way);
-  const [isCopied, setCopied] = useState(false);
-  const [typed, setTyped] = useState("");
-  const sending = useSending({
+function useRollBack(to: number, way: Way, onSent: () => void, onStale: () => void) {
+  return useSending({
     action: "rollback",
     send: (note) => post("/-/table/rollback", way.canary?.revision ?? way.inForce, { to, note }),
     doubt: "The answer was lost. Asking whether it is rolled back…",
@@ -111,6 +108,13 @@ function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
     },
     onStale,
   });
+}
+
+function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
+  const { changes, left, going, isReady, effect, name } = useReview(way);
+  const [isCopied, setCopied] = useState(false);
+  const [typed, setTyped] = useState("");
+  const sending = useRollBack(to, way, onSent, onStale);
   const isUnasked = left !== undefined && !isCopied;
   const unnamed = name !== undefined && typed !== name ? `First type ${name}.` : undefined;
   return (

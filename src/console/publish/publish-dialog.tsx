@@ -164,7 +164,6 @@ function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
   const { left, only, changes, effect, lines, how, who } = own;
   const [isShown, setShown] = useState(false);
   const sending = useDraftSending(plan, own.sent, how, { onSent, onStale });
-  const isCanary = how === "canary";
   return (
     <Dialog
       title={`Publish revision ${plan.next}`}
@@ -175,16 +174,7 @@ function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
           <Lines differ={lines.differ} isShown={isShown} onShow={setShown} />
           <Button onClick={onClose}>Back to the draft</Button>
           {mayChange.value && (
-            <Button
-              kind="main"
-              icon={isCanary ? "canary" : "arrow"}
-              isBusy={sending.busyWords !== undefined}
-              disabledBecause={own.reason}
-              onClick={() => void sending.send()}
-            >
-              {sending.busyWords ??
-                (isCanary ? `Start the canary at ${CANARY_SHARE} %` : `Publish revision ${plan.next}`)}
-            </Button>
+            <Send isCanary={how === "canary"} next={plan.next} reason={own.reason} sending={sending} />
           )}
         </>
       }
@@ -211,6 +201,24 @@ function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
     </Dialog>
   );
 }
+
+const Send = (props: {
+  isCanary: boolean;
+  next: number;
+  reason: string | undefined;
+  sending: ReturnType<typeof useSending>;
+}) => (
+  <Button
+    kind="main"
+    icon={props.isCanary ? "canary" : "arrow"}
+    isBusy={props.sending.busyWords !== undefined}
+    disabledBecause={props.reason}
+    onClick={() => void props.sending.send()}
+  >
+    {props.sending.busyWords ??
+      (props.isCanary ? `Start the canary at ${CANARY_SHARE} %` : `Publish revision ${props.next}`)}
+  </Button>
+);
 
 const Lines = (props: { differ: number; isShown: boolean; onShow: (isShown: boolean) => void }) => (
   <small>

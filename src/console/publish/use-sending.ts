@@ -11,7 +11,7 @@ interface Sending extends Pick<Change, "action"> {
   send(note: string): ReturnType<Change["send"]>;
   /** In place of the button's words while it is asked what became of it. */
   readonly doubt: string;
-  /** What is shown of the change from then on. */
+  /** The change as the page shows it from then on. */
   madeOf(revision: number | undefined): Omit<MadeChange, "author" | "atMs" | "revision">;
   readonly onMade: () => void;
   /** Another change came first. */

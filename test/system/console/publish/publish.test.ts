@@ -60,7 +60,7 @@ describe("a publication", () => {
     expect(await desk.regionOf(BRAZIL)).toBe("us");
     await click(/^Publish revision \d+$/);
     await dialog.getByText(/Revision \d+ is in force here after/).waitFor();
-    // What the page says is what the gateway does.
+    // The gateway does as the page says.
     expect(await desk.regionOf(BRAZIL)).toBe("eu");
     await dialog.getByText(/on the only instance after/).waitFor();
     await expectSound(own);
