@@ -18,7 +18,7 @@ export function readTable(text: string, revision: number): ReadTable | undefined
   const checked = json.ok ? checkTable(json.value) : json;
   if (!checked.ok) return undefined;
   const table = loadTable(checked.value, revision, true);
-  return { declared: checked.value, reader: table.ok ? readerOf(table.value, "routes") : undefined };
+  return { declared: checked.value, reader: table.ok ? readerInWords(table.value, checked.value) : undefined };
 }
 
 interface ReadTable {
@@ -29,9 +29,13 @@ interface ReadTable {
 /** By the routes of a table, as the gateway reads it. */
 export function readerOfTable(declared: unknown, revision: number): Reader | undefined {
   const table = loadTable(declared, revision);
-  if (!table.ok) return undefined;
-  return { ...readerOf(table.value, "routes"), words: wordsOfTable(declared as DeclaredTable) };
+  return table.ok ? readerInWords(table.value, declared as DeclaredTable) : undefined;
 }
+
+const readerInWords = (table: CompiledTable, declared: DeclaredTable): Reader => ({
+  ...readerOf(table, "routes"),
+  words: wordsOfTable(declared),
+});
 
 /** By the names of a table. The regions that it does not know become one that is never shown. */
 export function readerOfNames({ entities = {}, countries, layouts, revision, taken }: Names): Reader | undefined {
