@@ -154,6 +154,13 @@ describe("the history of the traffic", () => {
       },
       canaryVerdict: { verdict: "worse", words: "Do not promote: 60 % get 404, 0 % in force." },
     });
+    const { conditions } = history.read("hour", { ...asked, nowMs: START_MS + 1_810_000 }).canaryVerdict;
+    expect(conditions?.slice(0, 3)).toEqual([
+      { name: "requests", holds: true, value: 200, bound: 100 },
+      // Since the step of its first answer.
+      { name: "time", holds: true, value: 1_800, bound: 1_800 },
+      { name: "classes", holds: false, value: 1, bound: 0 },
+    ]);
     const again = new TrafficHistory(history.takeChanges(START_MS).rows);
     const later = again.read("hour", { ...asked, from: START_MS / 1000 + 10 });
     expect(later.tables.canary).toMatchObject({ requests: 3, errors: 3, classes: classes.canary });
