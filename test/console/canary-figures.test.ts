@@ -103,6 +103,11 @@ describe("the verdict", () => {
       mood: "plain",
       title: "No verdict: the counters cannot be read",
     });
+    expect(shownVerdict(GOOD, true)).toMatchObject({
+      mood: "plain",
+      title: "No verdict of now: the gateway does not answer",
+    });
+    expect(shownVerdict(BAD, true).mood).toBe("bad");
     expect(shownVerdict(figures(NONE, NONE))).toMatchObject({
       mood: "plain",
       title: "Too few requests to judge",

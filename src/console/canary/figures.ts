@@ -208,8 +208,8 @@ const HINTS: Readonly<Record<string, string>> = {
   "5xx": "Look at the regions that the canary sends these IDs to.",
 };
 
-/** The verdict first: what to do, and why. Without figures it is never a good one. */
-export function shownVerdict(history: MetricsHistory | undefined): ShownVerdict {
+/** The verdict first: what to do, and why. Without figures of now it is never a good one. `isOld`: the last question got no answer. */
+export function shownVerdict(history: MetricsHistory | undefined, isOld = false): ShownVerdict {
   if (history === undefined) {
     return {
       mood: "plain",
@@ -229,6 +229,13 @@ export function shownVerdict(history: MetricsHistory | undefined): ShownVerdict 
   if (verdict === "worse") {
     const text = HINTS[worse[0]?.class ?? ""] ?? "Equal tables would differ as much less than once in 1,000 times.";
     return { mood: "bad", title: sentence, text };
+  }
+  if (verdict === "no-worse" && isOld) {
+    return {
+      mood: "plain",
+      title: "No verdict of now: the gateway does not answer",
+      text: "Nothing was worse than in force when it answered last.",
+    };
   }
   if (verdict === "no-worse") return { mood: "good", title: "Nothing is worse than in force", text: words };
   const [title = "", ...rest] = sentence.split(": ");

@@ -39,7 +39,7 @@ export function RunningCanary({ status, canary, onChange }: Props) {
     void tableOf(revision).then((answer) => (answer.ok ? setTable(answer.value) : setProblem(answer.problem)));
   }, [revision]);
   useEffect(() => resetCursor, []);
-  const verdict = shownVerdict(figures?.history);
+  const verdict = shownVerdict(figures?.history, problem !== undefined);
   const isHere = status.isolate.canary?.revision === revision;
   const draft = tableDraft.value;
   return (
@@ -54,7 +54,7 @@ export function RunningCanary({ status, canary, onChange }: Props) {
         )}
         <section class="sheet" aria-label="Verdict">
           <Verdict verdict={verdict}>
-            {mayChange.value && <Ends isBad={verdict.mood === "bad"} {...{ canary, table, figures, onChange }} />}
+            {mayChange.value && <Ends mood={verdict.mood} {...{ canary, table, figures, onChange }} />}
           </Verdict>
           {figures === undefined ? (
             <Skeleton label="Loading the figures" lines={6} />
@@ -66,7 +66,7 @@ export function RunningCanary({ status, canary, onChange }: Props) {
       </div>
       <div class="pile">
         <Conditions {...{ figures, canary }} />
-        {mayChange.value && <ShareSheet {...{ canary, table, figures, onChange }} isBad={verdict.mood === "bad"} />}
+        {mayChange.value && <ShareSheet {...{ canary, table, figures, onChange }} mood={verdict.mood} />}
         <ChangesSheet {...{ revision, table, figures }} />
         {mayChange.value && draft !== undefined && (
           <StartCanary text={draft.text} running={canary} onChange={onChange} />
@@ -126,23 +126,22 @@ interface EndProps {
   readonly canary: Running;
   readonly table: DeclaredTable | undefined;
   readonly figures: CanaryFigures | undefined;
-  readonly isBad: boolean;
+  readonly mood: ShownVerdict["mood"];
   readonly onChange: (change: Change) => void;
 }
 
 /** The action of the verdict: a bad one offers the end alone. */
-function Ends({ canary, table, figures, isBad, onChange }: EndProps) {
+function Ends({ canary, table, figures, mood, onChange }: EndProps) {
   const known = knownTable.value;
   if (table === undefined || known === undefined) return null;
-  const isGood = figures?.history.source === "all" && figures.history.canaryVerdict.verdict === "no-worse";
   return (
     <>
-      {isGood && (
+      {mood === "good" && (
         <Button kind="main" onClick={() => onChange(promoted(canary, known, table, figures?.history.canaryVerdict))}>
           Promote for all
         </Button>
       )}
-      <Button kind={isBad ? "danger main" : "danger"} onClick={() => onChange(aborted(canary, known, table))}>
+      <Button kind={mood === "bad" ? "danger main" : "danger"} onClick={() => onChange(aborted(canary, known, table))}>
         Abort the canary
       </Button>
     </>
@@ -178,7 +177,8 @@ function Conditions({ figures, canary }: { figures: CanaryFigures | undefined; c
   );
 }
 
-function ShareSheet({ canary, table, figures, isBad, onChange }: EndProps) {
+function ShareSheet({ canary, table, figures, mood, onChange }: EndProps) {
+  const isBad = mood === "bad";
   const known = knownTable.value;
   const [problem, setProblem] = useState<Problem>();
   if (known === undefined || table === undefined) return null;
@@ -205,7 +205,7 @@ function ShareSheet({ canary, table, figures, isBad, onChange }: EndProps) {
         {problem && <ProblemNote problem={problem} />}
         {isBad && <p class="soft small-text">More is possible with a reason: the verdict is against it.</p>}
         <div class="row">
-          {verdict?.verdict !== "no-worse" && (
+          {mood !== "good" && (
             <Button
               disabledBecause={isBad ? "The verdict is against it." : undefined}
               onClick={() => onChange(promoted(canary, known, table, verdict))}

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Layout } from "../../ids/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { call, type Problem } from "../app/api.ts";
+import { force } from "../app/force.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Choice, Field } from "../app/parts/fields.tsx";
 import { RegionChip } from "../app/parts/region.tsx";
@@ -192,6 +193,8 @@ function Going({ declared, entity, layout, country, fields }: GoingProps) {
 }
 
 function By({ to: { rule, isForAll } }: { to: Destination }) {
+  const canary = force.value?.canary;
+  if (canary !== undefined) return <span>or where canary {canary.revision} sends them: it decides about some IDs</span>;
   if (!isForAll) return <span>or elsewhere, by the rest of their bits</span>;
   if (rule?.kind === "default") return <span class="faint">by the default</span>;
   if (rule?.kind !== "route" && rule?.kind !== "canary") return null;

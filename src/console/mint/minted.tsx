@@ -4,7 +4,11 @@ import { Button, Copy } from "../app/parts/button.tsx";
 import { RegionChip } from "../app/parts/region.tsx";
 import { Sheet } from "../app/parts/sheet.tsx";
 import { fragmentOf } from "../app/router.ts";
+import { knownTable, reader } from "../app/session.ts";
 import { clockText, countryName, countText, plural } from "../app/words.ts";
+import { BitStrip } from "../lookup/label/bits.tsx";
+import { IdText } from "../lookup/label/label.tsx";
+import { knownOf } from "../lookup/verdict/known.ts";
 
 export interface Minted {
   readonly entity: string;
@@ -27,6 +31,8 @@ export function MintedIds({ minted }: { minted: Minted }) {
   const { ids, entity, layout, country, region, regions } = minted;
   const [shown, setShown] = useState(SHOWN);
   const regionAt = (at: number): string | undefined => regions?.[at] ?? region;
+  // Of those in view: each is read like a pasted one.
+  const strips = useMemo(() => ids.slice(0, shown).map(stripOf), [ids, shown, knownTable.value]);
   const csv = useMemo(
     () => [["ID", "Region"], ...ids.map((id, at) => [id, regionAt(at) ?? ""])].map((row) => row.map(cell).join(",")),
     [minted],
@@ -56,11 +62,16 @@ export function MintedIds({ minted }: { minted: Minted }) {
       <p class="in about" role="status">
         {where} The gateway said so at {clockText(minted.at / 1000, true)}, in layout {layout}.
       </p>
+      {ids.length === 1 && strips[0] && (
+        <div class="in">
+          <BitStrip of={strips[0]} />
+        </div>
+      )}
       <ul class="texts wide">
         {ids.slice(0, shown).map((id, at) => (
           <li key={id}>
             <a href={fragmentOf("look-up", { id })}>
-              <code>{id}</code>
+              <IdText text={id} of={strips[at]} />
             </a>
             <RegionCell name={regionAt(at)} />
             <Copy text={id} label={id} />
@@ -80,6 +91,17 @@ export function MintedIds({ minted }: { minted: Minted }) {
     </Sheet>
   );
 }
+
+const stripOf = (id: string) =>
+  knownOf({
+    reader: reader.value,
+    pasted: { source: id, id, path: undefined },
+    asked: undefined,
+    table: knownTable.value,
+    keyed: [],
+    canary: undefined,
+    nowMs: Date.now(),
+  }).strip;
 
 const RegionCell = ({ name }: { name: string | undefined }) => (
   <span>{name === undefined ? <span class="hidden">region not known</span> : <RegionChip name={name} />}</span>
