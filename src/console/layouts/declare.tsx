@@ -180,19 +180,21 @@ function TrialView({ trial }: { trial: Trial }) {
   if (!trial.ok) {
     return (
       <Sheet title="It cannot be used yet" aside={<span class="soft">{plural(trial.faults.length, "fault")}</span>}>
-        <ul class="list" role="status">
-          {trial.faults.slice(0, 10).map(({ pointer, message }) => (
-            <li key={pointer + message}>
-              <Icon name="bad" />
-              <div>
-                {message}
-                <small>
-                  <code>{pointer}</code>
-                </small>
-              </div>
-            </li>
-          ))}
-        </ul>
+        <div role="status">
+          <ul class="list">
+            {trial.faults.slice(0, 10).map(({ pointer, message }) => (
+              <li key={pointer + message}>
+                <Icon name="bad" />
+                <div>
+                  {message}
+                  <small>
+                    <code>{pointer}</code>
+                  </small>
+                </div>
+              </li>
+            ))}
+          </ul>
+        </div>
       </Sheet>
     );
   }
@@ -208,23 +210,25 @@ function TrialView({ trial }: { trial: Trial }) {
         </div>
       ) : (
         <Sheet title="Layouts it could be mistaken for">
-          <ul class="list" role="status">
-            {ambiguities.map((each) => (
-              <li key={each.reason + each.entity}>
-                <Icon name="warn" />
-                <div>
-                  {each.reason}
-                  {each.entity === undefined ? " on /any" : ` on the paths of ${each.entity}`}
-                  {each.example !== undefined && (
-                    <>
-                      : <code>{each.example}</code> is both
-                    </>
-                  )}
-                  .<small>{hintInWords(each)}</small>
-                </div>
-              </li>
-            ))}
-          </ul>
+          <div role="status">
+            <ul class="list">
+              {ambiguities.map((each) => (
+                <li key={each.reason + each.entity}>
+                  <Icon name="warn" />
+                  <div>
+                    {each.reason}
+                    {each.entity === undefined ? " on /any" : ` on the paths of ${each.entity}`}
+                    {each.example !== undefined && (
+                      <>
+                        : <code>{each.example}</code> is both
+                      </>
+                    )}
+                    .<small>{hintInWords(each)}</small>
+                  </div>
+                </li>
+              ))}
+            </ul>
+          </div>
         </Sheet>
       )}
       <LoadSheet layout={layout} />

@@ -138,7 +138,7 @@ export function Samples({ layout }: { layout: Layout }) {
       }
       footer="Made in this page, with 1 in each key and node: for trials, since no service knows them."
     >
-      <ul class="texts wide">
+      <ul class="id-rows random-ids">
         {ids.map((id) => (
           <li key={id}>
             <code>{id}</code>

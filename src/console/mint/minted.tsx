@@ -67,7 +67,7 @@ export function MintedIds({ minted }: { minted: Minted }) {
           <BitStrip of={strips[0]} />
         </div>
       )}
-      <ul class="texts wide">
+      <ul class="id-rows">
         {ids.slice(0, shown).map((id, at) => (
           <li key={id}>
             <a href={fragmentOf("look-up", { id })}>

@@ -125,7 +125,7 @@ describe("minting", () => {
     await page.getByRole("button", { name: "Mint 3 IDs" }).click();
     await page.getByRole("heading", { name: "3 order IDs of Brazil" }).waitFor();
     await page.getByText(/^All go to us\. The gateway said so at/).waitFor();
-    const ids = await page.locator(".texts a code").allTextContents();
+    const ids = await page.locator(".id-rows a code").allTextContents();
     expect([promised, ids.length]).toEqual(["us", 3]);
     for (const id of ids) {
       expect((await fetch(`${stack.url}/orders/${id}`)).headers.get(REGION_HEADER)).toBe(promised);
@@ -134,7 +134,7 @@ describe("minting", () => {
     await page.getByLabel("How many").fill("1001");
     await page.getByText("Choose how many, up to 1000.").waitFor();
     await page.getByRole("button", { name: "Mint" }).press("Enter");
-    expect(await page.locator(".texts a").count()).toBe(3);
+    expect(await page.locator(".id-rows a").count()).toBe(3);
     await context.close();
   });
 });
