@@ -1,3 +1,4 @@
+import "../style/bits.css";
 import { diagram, type Layout, type Role } from "../../ids/index.ts";
 import { Copy } from "../app/parts/button.tsx";
 import { plural } from "../app/words.ts";
@@ -34,7 +35,7 @@ function FieldMap({ layout }: { layout: Layout }) {
           </div>
         ))}
       </div>
-      <dl class="bit-key">
+      <dl class="bit-key roles">
         {roles.map((role) => (
           <div key={role}>
             <dt>

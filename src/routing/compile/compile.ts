@@ -33,7 +33,14 @@ export const planChecked = (
   declared: DeclaredTable,
   deciding: Deciding = "serve",
   features: readonly TableFeature[] = TABLE_FEATURES,
-): Planned => planDraft(decidedBy(draftOf(declared), deciding, features), features);
+): Planned => planDraft(decidedDraft(declared, deciding, features), features);
+
+/** A checked table, without what does not decide yet. */
+export const decidedDraft = (
+  declared: DeclaredTable,
+  deciding: Deciding = "serve",
+  features: readonly TableFeature[] = TABLE_FEATURES,
+): Draft => decidedBy(draftOf(declared), deciding, features);
 
 const planDraft = (draft: Draft, features: readonly TableFeature[]): Planned => {
   const plans = planLayouts(draft);

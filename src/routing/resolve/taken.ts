@@ -1,7 +1,4 @@
-import { TABLE_FEATURES } from "../../features/compiling.ts";
-import { compileTable } from "../compile/compile.ts";
-import { decidedBy } from "../feature.ts";
-import { draftOf } from "../layouts/declared.ts";
+import { compileTable, decidedDraft } from "../compile/compile.ts";
 import type { DeclaredConditions, DeclaredRoute, DeclaredTable } from "../schema/table.ts";
 
 /** The IDs that routes take, for readers who may not see where these go: no region, no order of routes, no override. */
@@ -15,7 +12,7 @@ export interface Taken {
 /** Takes a checked table; `undefined` where its default takes every ID. */
 export function takenIn(declared: DeclaredTable, revision: number): Taken | undefined {
   if (declared.default !== undefined) return undefined;
-  const { routes, idleRoutes, entities } = decidedBy(draftOf(declared), "serve", TABLE_FEATURES);
+  const { routes, idleRoutes, entities } = decidedDraft(declared);
   const hasIds = (name: string): boolean => (entities.get(name)?.ids.length ?? 0) > 0;
   const deciding = routes.filter(({ index }) => !idleRoutes.has(index));
   const texts = new Set(deciding.flatMap(({ route }) => conditionsText(route, hasIds) ?? []));

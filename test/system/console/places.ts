@@ -41,6 +41,9 @@ const cells = (texts: readonly string[]) => texts.map((text) => `"${text.replace
 const file = (name: string, text: string) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
 const openFile = async ({ page, go }: Stage, name: string, text: string): Promise<void> => {
   await go("#/look-up");
+  const clear = page.getByRole("button", { name: "Clear" });
+  await page.locator(".ask").waitFor();
+  if ((await clear.count()) > 0) await clear.click();
   await page.locator("input[type=file]").setInputFiles(file(name, text));
 };
 export const named = <Value>(names: readonly string[], value: Value) =>
@@ -88,11 +91,11 @@ const directories = async ({ forge, go, page }: Stage): Promise<void> => {
   await go("#/capacity");
   await page.getByRole("button", { name: "Find a key" }).click();
 };
-const noted = async (stage: Stage): Promise<void> => {
+const noted = async (stage: Stage, show = ""): Promise<void> => {
   for (const [at, texts] of batches(PAYLOADS, 500).entries()) {
     await publish(stage, (table) => ({ ...table, epochFloor: at + 1 }), texts.join(" "));
   }
-  await stage.go("#/history");
+  await stage.go(`#/history${show}`);
 };
 /** A history with problems of these names. */
 const historyWith = (problems: readonly string[]) => {
@@ -106,6 +109,7 @@ const historyWith = (problems: readonly string[]) => {
     errors: counts,
     refused: counts,
     faults: counts,
+    busyMs: counts,
     p50: none,
     p99: none,
     originP50: none,
@@ -122,6 +126,8 @@ const historyWith = (problems: readonly string[]) => {
     regions: {},
     problems: named(problems, counts),
     tables: { stable: figures, canary: figures },
+    canaryVerdict: { verdict: "none", words: "", worse: [] },
+    isolates: { count: 0, shown: [] },
   };
 };
 const without = (entries: object | undefined, name: string) =>
@@ -216,7 +222,7 @@ export const PLACES: readonly Place[] = [
     async show({ page, go, seeNone }) {
       for (const payload of PAYLOADS) {
         await go(`#/${payload}?${payload}=${payload}&${encodeURIComponent(payload)}`);
-        await page.getByRole("heading", { name: "Look up" }).waitFor();
+        await page.getByRole("heading", { name: "Where does this ID go?" }).waitFor();
         await seeNone();
       }
     },
@@ -278,15 +284,15 @@ export const PLACES: readonly Place[] = [
     from: "a publisher",
     async show(stage) {
       await noted(stage);
-      await stage.see(stage.page.getByRole("region", { name: "All revisions" }), PAYLOADS);
+      await stage.see(stage.page.getByRole("region", { name: "Revisions", exact: true }), PAYLOADS);
     },
   },
   {
     name: "notes of the audit",
     from: "a publisher",
     async show(stage) {
-      await noted(stage);
-      await stage.see(stage.page.getByRole("region", { name: "Audit log" }), PAYLOADS);
+      await noted(stage, "?show=log");
+      await stage.see(stage.page.getByRole("region", { name: "Who did what" }), PAYLOADS);
     },
   },
   {
@@ -306,17 +312,19 @@ export const PLACES: readonly Place[] = [
         const { status: code } = await stage.ask("/-/table/canary", { method: "POST", headers, body });
         if (code !== 201) throw new Error(`a canary was refused with ${code}`);
       }
-      await stage.go("#/history");
-      await stage.see(stage.page.locator("tr", { hasText: "canary" }).locator(".note"), [...PAYLOADS, ...PAYLOADS]);
       const headers = { "if-match": `"${(await status()).canary?.revision}"` };
       await stage.ask("/-/table/abort", { method: "POST", headers, body: "{}" });
+      await stage.go("#/history");
+      await stage.see(stage.page.locator("li", { hasText: "canary, ended" }), PAYLOADS);
+      await stage.go("#/history?show=log");
+      await stage.see(stage.page.locator("tr", { hasText: "canary" }), PAYLOADS);
     },
   },
   {
     name: "texts of the table in force",
     from: "a publisher: the editor shows the table",
     async show(stage) {
-      await stage.go("#/table");
+      await stage.go("#/editor");
       await stage.see(stage.page.locator(".editor .cm-content"), inJson(PAYLOADS));
     },
   },
@@ -332,7 +340,7 @@ export const PLACES: readonly Place[] = [
           ...table,
         }));
         await stage.go("#/look-up");
-        await stage.go("#/table");
+        await stage.go("#/editor");
         await stage.see(stage.page.locator(".editor .cm-content"), inJson(texts));
       }
     },
@@ -343,12 +351,7 @@ export const PLACES: readonly Place[] = [
     async show(stage) {
       await publish(stage, (table) => ({ ...table, $schema: `${HELD.join(" ")} ` }));
       await stage.go("#/history");
-      const boxes = stage.page.getByRole("checkbox");
-      await boxes.nth(0).check();
-      await boxes.nth(1).check();
-      await stage.page.getByRole("button", { name: "Compare the two" }).click();
-      await stage.page.getByRole("button", { name: "Compare the texts" }).click();
-      await stage.see(stage.page.locator(".comparison .cm-content"), inJson(HELD));
+      await stage.see(stage.page.getByRole("region", { name: "The text" }), inJson(HELD));
       await publish(stage, (table) => ({ ...table, $schema: ALL }));
     },
   },
@@ -388,8 +391,8 @@ export const PLACES: readonly Place[] = [
       const rule = { rule: { kind: "moved" }, pointer: "/moved", line: 1, entry: "us", since };
       await stage.forge(`/-/console/rule/${ID}`, { revision: 1, entity: "order", region: "us", ...rule });
       await stage.go(`#/look-up?id=${ID}`);
-      await stage.page.getByRole("button", { name: "Ask where it goes" }).click();
-      await stage.see(stage.page.locator(".destination"), [...PAYLOADS, ...PAYLOADS]);
+      await stage.page.getByRole("button", { name: "Ask the gateway" }).click();
+      await stage.see(stage.page.locator(".because"), [...PAYLOADS, ...PAYLOADS]);
     },
   },
   {
@@ -411,7 +414,7 @@ export const PLACES: readonly Place[] = [
     from: "typed or pasted by an operator",
     as: "operator",
     async show(stage) {
-      await stage.go("#/table");
+      await stage.go("#/editor");
       await write(stage, `// ${ALL}\n{}`);
       await stage.see(stage.page.locator(".editor .cm-content"), PAYLOADS);
     },
@@ -421,12 +424,12 @@ export const PLACES: readonly Place[] = [
     from: "the check in the page, of names that an operator typed or pasted",
     as: "operator",
     async show(stage) {
-      await stage.go("#/table");
+      await stage.go("#/editor");
       const origins = [{ url: "http://x.test" }];
       // It lists the first fifty faults.
       for (const texts of [PAYLOADS.slice(0, 25), PAYLOADS.slice(25)]) {
         await write(stage, JSON.stringify({ regions: named(texts, { origins }), entities: {}, routes: [] }));
-        await stage.see(stage.page.locator(".faults"), inPointer(texts));
+        await stage.see(stage.page.locator(".faults"), texts);
       }
     },
   },
@@ -435,7 +438,7 @@ export const PLACES: readonly Place[] = [
     from: "the same, in the list of the editor",
     as: "operator",
     async show(stage) {
-      await stage.go("#/table");
+      await stage.go("#/editor");
       const name = JSON.stringify(ALL);
       await write(stage, `{${name}: 1, ${name}: 2}`);
       await stage.page.keyboard.press("Control+Shift+M");
@@ -447,7 +450,7 @@ export const PLACES: readonly Place[] = [
     from: "names of a table that an operator typed or pasted",
     as: "operator",
     async show(stage) {
-      await stage.go("#/table");
+      await stage.go("#/editor");
       await write(stage, JSON.stringify({ regions: named(PAYLOADS, {}), default: "" }));
       await stage.page.keyboard.press("Control+End");
       for (const _ of '"}') await stage.page.keyboard.press("ArrowLeft");
@@ -475,7 +478,7 @@ export const PLACES: readonly Place[] = [
     async show(stage) {
       await stage.forge("/-/console/session", { name: ALL, scope: "viewer", by: "access", expiresAt: null });
       await stage.go("#/look-up?again");
-      await stage.see(stage.page.locator("header.bar"), PAYLOADS);
+      await stage.see(stage.page.locator("header.top"), PAYLOADS);
     },
   },
   {
@@ -484,8 +487,8 @@ export const PLACES: readonly Place[] = [
     async show(stage) {
       const entry = { id: 1, time: new Date().toISOString(), author: ALL, action: ALL, outcome: ALL, note: "" };
       await stage.forge("/-/table/audit", { entries: [entry] });
-      await stage.go("#/history");
-      const audit = stage.page.getByRole("region", { name: "Audit log" });
+      await stage.go("#/history?show=log");
+      const audit = stage.page.getByRole("region", { name: "Entries" });
       await stage.see(audit, [...PAYLOADS, ...PAYLOADS, ...PAYLOADS]);
     },
   },
@@ -530,7 +533,7 @@ export const PLACES: readonly Place[] = [
       await stage.go("#/overview?again");
       await stage.page.getByLabel("Token").fill("x");
       await stage.page.getByRole("button", { name: "Sign in" }).click();
-      await stage.see(stage.page.locator(".sign-in [role=alert]"), PAYLOADS);
+      await stage.see(stage.page.locator(".gate [role=alert]"), PAYLOADS);
     },
   },
   {
@@ -551,7 +554,10 @@ export const PLACES: readonly Place[] = [
       const origin = { host: ALL, weight: 1, breaker: "closed", lastFault: { fault: ALL, at }, lastCheck };
       await stage.forge("/-/regions", { source: "x", since: at, regions: { us: { origins: [origin] } } });
       await stage.go("#/overview");
-      await stage.see(stage.page.locator(".origins"), [...PAYLOADS, ...PAYLOADS, ...PAYLOADS]);
+      await stage.see(stage.page.locator("#main"), PAYLOADS);
+      // Kinds of faults are words.
+      const faults = PAYLOADS.map((payload) => payload.replaceAll(/_+/g, " "));
+      await stage.see(stage.page.locator("#main"), [...faults, ...faults]);
     },
   },
   {
@@ -571,7 +577,8 @@ export const PLACES: readonly Place[] = [
       await stage.forge("/-/events", "", 200, "text/event-stream");
       await stage.forge("/-/metrics/history", historyWith(PAYLOADS));
       await stage.go("#/overview");
-      await stage.see(stage.page.getByRole("region", { name: "Problems", exact: true }), PAYLOADS);
+      await stage.page.getByRole("button", { name: `All ${PAYLOADS.length}` }).click();
+      await stage.see(stage.page.locator(".problems"), PAYLOADS);
     },
   },
   {
@@ -582,7 +589,8 @@ export const PLACES: readonly Place[] = [
       await stage.forge("/-/metrics/history", problem("", ""), 503);
       await stage.forge("/-/events", event, 200, "text/event-stream");
       await stage.go("#/overview");
-      await stage.see(stage.page.getByRole("region", { name: "Problems", exact: true }), PAYLOADS);
+      await stage.page.getByRole("button", { name: `All ${PAYLOADS.length}` }).click();
+      await stage.see(stage.page.locator(".problems"), PAYLOADS);
     },
   },
 ];

@@ -48,7 +48,7 @@ export function Label({ reader, known, asked, actions, children }: LabelProps) {
         <Headline id={id} verdict={verdict} />
         <Because verdict={verdict} asked={asked} />
       </div>
-      <div class="acts">{actions}</div>
+      <div class="label-acts">{actions}</div>
       {children && (
         <>
           <div class="perf" />

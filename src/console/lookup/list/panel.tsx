@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../../app/parts/button.tsx";
 import { ProblemNote } from "../../app/parts/sheet.tsx";
 import { Facts } from "../../app/parts/table.tsx";
@@ -30,8 +31,9 @@ export function Panel({ list, at, pasted }: PanelProps) {
   const known = useKnown(pasted, answer);
   const { verdict, chosen, strip, unclear } = known;
   const shown = answer.preview;
+  const own = useFocusInPlace(besideList(pasted));
   return (
-    <div class="pile side-panel">
+    <div class="pile side-panel" ref={own} tabIndex={-1}>
       <aside class="sheet" aria-label="The chosen ID" data-reading={pasted.id}>
         <PanelHead list={list} at={at} pasted={pasted} />
         <div class="in mini">
@@ -67,6 +69,20 @@ export function Panel({ list, at, pasted }: PanelProps) {
       )}
     </div>
   );
+}
+
+/** On a narrow page the list is hidden: the focus goes to the panel, and back to the row. */
+function useFocusInPlace(href: string) {
+  const own = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const list = own.current?.parentElement?.querySelector<HTMLElement>(".list-sheet");
+    if (list?.offsetParent !== null) return undefined;
+    own.current?.focus();
+    return () => {
+      requestAnimationFrame(() => list.querySelector<HTMLElement>(`a[href="${CSS.escape(href)}"]`)?.focus());
+    };
+  }, [href]);
+  return own;
 }
 
 function PanelHead({ list, at, pasted }: PanelProps) {

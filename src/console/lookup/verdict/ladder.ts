@@ -1,8 +1,6 @@
-import { TABLE_FEATURES } from "../../../features/compiling.ts";
+import { decidedDraft } from "../../../routing/compile/compile.ts";
 import { type Conditions, readConditions } from "../../../routing/compile/conditions.ts";
-import { decidedBy } from "../../../routing/feature.ts";
 import { LUUID_SHORT } from "../../../routing/identity.ts";
-import { draftOf } from "../../../routing/layouts/declared.ts";
 import { type LayoutPlan, planLayouts, sliceDimensionName } from "../../../routing/layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "../../../routing/limits.ts";
 import { includes } from "../../../routing/lookup/ranges.ts";
@@ -23,7 +21,7 @@ export type JudgeRoute = (index: number, facts: IdFacts) => Miss | undefined;
 
 /** Takes a checked table. A route is read when it is first asked for. */
 export function judgeOf(declared: DeclaredTable): JudgeRoute {
-  const draft = decidedBy(draftOf(declared), "serve", TABLE_FEATURES);
+  const draft = decidedDraft(declared);
   const plans = planLayouts(draft);
   const budget = new Budget(COMPLEXITY_MAX);
   const known = new Map<number, Conditions | undefined>();

@@ -229,7 +229,7 @@ function Origins({
   return (
     <Table
       label={`Origins of ${name}`}
-      class="of-region"
+      class="origins"
       columns={COLUMNS}
       rows={rows.map(({ url, weight, state, evidence }, at) => ({
         key: url,
