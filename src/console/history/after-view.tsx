@@ -45,15 +45,17 @@ export function AfterView({ of, next, histories }: Props) {
         )
       }
     >
-      {own === undefined ? <p class="in soft">{missing(at, histories)}</p> : <Figures of={own} />}
+      {own === undefined ? <p class="in soft">{missing(at, to, histories)}</p> : <Figures of={own} />}
     </Sheet>
   );
 }
 
 const SOON_SECONDS = 120;
 
-function missing(at: number, histories: readonly (MetricsHistory | undefined)[]): string {
+function missing(at: number, to: number | undefined, histories: readonly (MetricsHistory | undefined)[]): string {
   if (histories.every((history) => history === undefined)) return "The figures could not be read.";
+  if (to !== undefined && to - at < SOON_SECONDS)
+    return `The next revision came ${lastedText((to - at) * 1_000)} later: too soon to tell them apart.`;
   return Date.now() / 1_000 - at < SOON_SECONDS
     ? "No figures yet: isolates report every few seconds."
     : "No requests were counted before it and after it, or their figures are no longer kept.";

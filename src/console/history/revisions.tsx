@@ -6,7 +6,8 @@ import { Button } from "../app/parts/button.tsx";
 import { ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
 import { goTo, place } from "../app/router.ts";
 import { knownTable } from "../app/session.ts";
-import { plural, shortTime } from "../app/words.ts";
+import { plural } from "../app/words.ts";
+import { momentText } from "../overview/plot/words.ts";
 import { made } from "../publish/made/made.ts";
 import { figuresOf } from "../publish/requests/figures.ts";
 import { revisionsBefore } from "../publish/send.ts";
@@ -90,7 +91,7 @@ function List(props: {
       <footer>
         <span>
           {plural(revisions.length, "revision")}
-          {oldest?.time !== undefined && ` since ${shortTime(oldest.time)}`}
+          {oldest?.time !== undefined && ` since ${momentText(Date.parse(oldest.time), Date.now())}`}
         </span>
         {list.hasMore && (
           <Button size="small" onClick={() => void list.load(oldest?.revision)}>

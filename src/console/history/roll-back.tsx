@@ -11,7 +11,7 @@ import { SentDialog } from "../publish/made/progress.tsx";
 import { showLastChange } from "../publish/open.ts";
 import { effectOf } from "../publish/requests/effect.ts";
 import { useFigures } from "../publish/requests/figures.ts";
-import { EffectSection, environmentName, LeftBehindSection, NoteSection } from "../publish/sections.tsx";
+import { EffectSection, LeftBehindSection, missingName, NoteSection, nameToType } from "../publish/sections.tsx";
 import { post } from "../publish/send.ts";
 import { type RevisionTable, revisionOf } from "../publish/table-of.ts";
 import { useSending } from "../publish/use-sending.ts";
@@ -86,13 +86,13 @@ function useReview({ before, after, inForce }: Way) {
     const left = leftBehindBy(changes, nowMs);
     return { changes, left, going: left && goesOn(before.declared, after.declared, nowMs) };
   }, [before, after]);
-  const effect = effectOf(own.changes, inForce, figures?.hour, figures?.day);
+  const effect = effectOf(own.changes, inForce, figures?.hour, figures?.day, before.declared);
   const isRead = figures === undefined || figures.hour !== undefined;
   return {
     ...own,
     isReady: figures !== undefined,
     effect,
-    name: needsName(own.changes, effect, isRead) ? environmentName() : undefined,
+    asked: nameToType(needsName(own.changes, effect, isRead)),
   };
 }
 
@@ -111,12 +111,12 @@ function useRollBack(to: number, way: Way, onSent: () => void, onStale: () => vo
 }
 
 function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
-  const { changes, left, going, isReady, effect, name } = useReview(way);
+  const { changes, left, going, isReady, effect, asked } = useReview(way);
   const [isCopied, setCopied] = useState(false);
   const [typed, setTyped] = useState("");
   const sending = useRollBack(to, way, onSent, onStale);
   const isUnasked = left !== undefined && !isCopied;
-  const unnamed = name !== undefined && typed !== name ? `First type ${name}.` : undefined;
+  const unnamed = missingName(asked, typed, isReady);
   return (
     <Dialog
       title={`Roll back to ${to}`}
@@ -146,7 +146,7 @@ function Review({ to, way, onClose, onSent, onStale }: ReviewProps) {
           </Note>
         </section>
       )}
-      <NoteSection name={name} typed={typed} onType={setTyped} />
+      <NoteSection asked={asked} typed={typed} onType={setTyped} />
       {sending.failure && (
         <section>
           <ProblemNote

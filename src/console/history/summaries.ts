@@ -3,7 +3,7 @@ import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type ChangesInWords, changesInWords } from "../publish/diff-words.ts";
-import { type Effect, effectOf } from "../publish/requests/effect.ts";
+import { basisOf, type Effect, effectOf } from "../publish/requests/effect.ts";
 import { revisionOf } from "../publish/table-of.ts";
 
 /** Changes of each revision against the one before, for the list. */
@@ -27,7 +27,7 @@ export function pastEffect(
   table: DeclaredTable,
   histories: readonly (MetricsHistory | undefined)[],
 ): Effect | undefined {
-  const own = histories.find((history) => history?.routes?.some((each) => each.revision === revision));
+  const own = histories.find((history) => history !== undefined && basisOf(history, revision) !== "regions");
   return own && effectOf(changes, revision, own, undefined, table);
 }
 

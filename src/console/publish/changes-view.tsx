@@ -238,6 +238,6 @@ export function Stack({ parts }: { parts: readonly (readonly [region: string, sh
 export function DiffView(props: { before: DeclaredTable; after: DeclaredTable; revision?: number }) {
   const figures = useFigures();
   const changes = useMemo(() => changesInWords(props.before, props.after, Date.now()), [props.before, props.after]);
-  const effect = effectOf(changes, props.revision ?? Number.NaN, figures?.hour, figures?.day);
+  const effect = effectOf(changes, props.revision ?? Number.NaN, figures?.hour, figures?.day, props.before);
   return <ChangesView changes={changes} effect={effect} isBoxed />;
 }

@@ -15,7 +15,7 @@ import { SentDialog } from "./made/progress.tsx";
 import { showLastChange } from "./open.ts";
 import { effectOf } from "./requests/effect.ts";
 import { useFigures } from "./requests/figures.ts";
-import { EffectSection, environmentName, NoteSection } from "./sections.tsx";
+import { EffectSection, missingName, NoteSection, nameToType } from "./sections.tsx";
 import type { Made } from "./send.ts";
 import { type Failed, useSending } from "./use-sending.ts";
 
@@ -50,7 +50,7 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
   const [isSent, setSent] = useState(false);
   const [isTicked, setTicked] = useState(change.guard === undefined);
   const [typed, setTyped] = useState("");
-  const { changes, effect, isReady, name } = useEffectOf(change);
+  const { changes, effect, isReady, asked } = useEffectOf(change);
   const sending = useSending({
     ...(change.action && { action: change.action }),
     send: (own) => change.send(own),
@@ -64,7 +64,7 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
   if (isSent && made.value) return <SentDialog onClose={onClose} />;
   const isNoteNeeded = change.guard?.needsNote === true;
   const lacksNote = isNoteNeeded && note.value.trim() === "";
-  const reason = reasonOf({ isTicked, lacksNote, name: typed === name ? undefined : name });
+  const reason = reasonOf(isTicked, lacksNote) ?? missingName(asked, typed, isReady || change.asksName !== true);
   return (
     <Dialog
       title={change.title}
@@ -86,7 +86,7 @@ export function ConfirmChange({ change, onClose }: { change: Change; onClose: ()
       {change.about && <section>{change.about}</section>}
       {change.guard && <GuardSection guard={change.guard} isTicked={isTicked} onTick={setTicked} />}
       <EffectSection changes={changes} effect={effect} isReady={isReady} />
-      <NoteSection name={name} typed={typed} onType={setTyped} isNoteNeeded={isNoteNeeded} />
+      <NoteSection asked={asked} typed={typed} onType={setTyped} isNoteNeeded={isNoteNeeded} />
       {sending.failure && (
         <section>
           <ProblemNote problem={sending.failure.problem} still={STILL[sending.failure.is]} />
@@ -112,24 +112,17 @@ const GuardSection = (props: {
 function useEffectOf({ before, after, revision, asksName }: Change) {
   const figures = useFigures();
   const changes = useMemo(() => changesInWords(before, after, Date.now()), [before, after]);
-  const effect = effectOf(changes, revision ?? Number.NaN, figures?.hour, figures?.day);
+  const effect = effectOf(changes, revision ?? Number.NaN, figures?.hour, figures?.day, before);
   const isReady = figures !== undefined;
-  const isAsked = asksName === true && needsName(changes, effect, !isReady || figures.hour !== undefined);
-  return { changes, effect, isReady, name: isAsked ? environmentName() : undefined };
-}
-
-interface Missing {
-  readonly isTicked: boolean;
-  readonly lacksNote: boolean;
-  /** To type. */
-  readonly name: string | undefined;
+  const isRead = !isReady || figures.hour !== undefined;
+  const asked = asksName === true ? nameToType(needsName(changes, effect, isRead)) : undefined;
+  return { changes, effect, isReady, asked };
 }
 
 /** The first thing that is missing. */
-function reasonOf({ isTicked, lacksNote, name }: Missing): string | undefined {
+function reasonOf(isTicked: boolean, lacksNote: boolean): string | undefined {
   if (!isTicked) return "First tick the box.";
-  if (lacksNote) return "First say why in the note.";
-  return name === undefined ? undefined : `First type ${name}.`;
+  return lacksNote ? "First say why in the note." : undefined;
 }
 
 function madeOf({ doneTitle, isCanary, undoTo }: Change, revision: number | undefined) {

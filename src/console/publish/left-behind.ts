@@ -57,11 +57,17 @@ export function goesOn(before: DeclaredTable, after: DeclaredTable, nowMs: numbe
 
 const NAME_SHARE = 0.1;
 
+export type NameReason = "share" | "unknown";
+
 /**
- * Whether the name of the environment must be typed: for more than a tenth of the requests, and where it is not known how many.
- * `isRead`: the figures could be read at all; without a request in the last hour none goes elsewhere.
+ * The reason to type the name of the environment: more than a tenth of the requests, or that their number is not known. `isRead`: the
+ * figures could be read; without a request in the last hour none goes elsewhere.
  */
-export function needsName({ ways }: ChangesInWords, effect: Effect | undefined, isRead: boolean): boolean {
-  if (effect === undefined) return ways.length > 0 && !isRead;
-  return effect.share === undefined ? ways.length > 0 : effect.share > NAME_SHARE;
+export function needsName(
+  { ways }: ChangesInWords,
+  effect: Effect | undefined,
+  isRead: boolean,
+): NameReason | undefined {
+  if (effect !== undefined) return effect.share > NAME_SHARE ? "share" : undefined;
+  return !isRead && ways.some(({ before }) => before !== undefined) ? "unknown" : undefined;
 }

@@ -38,7 +38,7 @@ export function Meanwhile({ plan, newest }: { plan: Plan; newest: NonNullable<Pl
             <Button onClick={() => setShown(!isShown)} isPressed={isShown}>
               See {basedOn} to {revision.revision}
             </Button>
-            <Button kind="main" onClick={take} disabledBecause={undecided}>
+            <Button kind={undecided === undefined ? "main" : "plain"} onClick={take} disabledBecause={undecided}>
               Put my lines on {revision.revision}
             </Button>
           </>

@@ -19,11 +19,12 @@ import { useFigures } from "./requests/figures.ts";
 import {
   CANARY_SHARE,
   EffectSection,
-  environmentName,
   type How,
   HowSection,
   LeftBehindSection,
+  missingName,
   NoteSection,
+  nameToType,
   type Who,
 } from "./sections.tsx";
 import { publish, startCanary } from "./send.ts";
@@ -120,14 +121,13 @@ function useReview(plan: Plan, who: Who) {
   );
   const sent = isNew ? only.text : text;
   const lines = useMemo(() => diffTexts(before.text, sent), [plan, sent]);
-  const effect = effectOf(changes, basedOn, figures?.hour, figures?.day);
+  const effect = effectOf(changes, basedOn, figures?.hour, figures?.day, before.declared);
   // No ID is minted in the future, so none goes elsewhere yet.
   const costly = isNew ? { ...changes, ways: [] } : changes;
-  const costs = effectOf(costly, basedOn, figures?.hour);
-  const name = needsName(costly, costs, figures === undefined || figures.hour !== undefined)
-    ? environmentName()
-    : undefined;
-  return { figures, atMs, left, only, going, isNew, changes, sent, lines, effect, name };
+  const costs = effectOf(costly, basedOn, figures?.hour, undefined, before.declared);
+  const isRead = figures === undefined || figures.hour !== undefined;
+  const asked = nameToType(needsName(costly, costs, isRead));
+  return { figures, atMs, left, only, going, isNew, changes, sent, lines, effect, asked };
 }
 
 /** Answers to the questions of the window. */
@@ -142,7 +142,7 @@ function useAnswers(plan: Plan) {
   return { ...own, ...answers, reason: reasonOf(plan, { ...own, ...answers }) };
 }
 
-interface Answers extends Pick<ReturnType<typeof useReview>, "left" | "isNew" | "name"> {
+interface Answers extends Pick<ReturnType<typeof useReview>, "figures" | "left" | "isNew" | "asked"> {
   readonly isCopied: boolean;
   readonly endsCanary: boolean;
   readonly typed: string;
@@ -151,12 +151,12 @@ interface Answers extends Pick<ReturnType<typeof useReview>, "left" | "isNew" | 
 /** The first thing that is missing. */
 function reasonOf(
   { newest, canary }: Plan,
-  { left, isNew, isCopied, endsCanary, name, typed }: Answers,
+  { figures, left, isNew, isCopied, endsCanary, asked, typed }: Answers,
 ): string | undefined {
   if (newest !== undefined) return "Put your lines on the newest revision first.";
   if (left !== undefined && !isNew && !isCopied) return "First say what becomes of the data.";
   if (canary !== null && !endsCanary) return "First tick that the canary may end.";
-  return name !== undefined && typed !== name ? `First type ${name}.` : undefined;
+  return missingName(asked, typed, figures !== undefined);
 }
 
 function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
@@ -196,7 +196,7 @@ function Review({ plan, onClose, onSent, onStale }: ReviewProps) {
         <CanaryRuns canary={plan.canary} how={how} isTicked={own.endsCanary} onTick={own.setEndsCanary} />
       )}
       {changes.ways.length > 0 && <HowSection how={how} onHow={own.setHow} effect={effect} who={who} />}
-      <NoteSection name={own.name} typed={own.typed} onType={own.setTyped} />
+      <NoteSection asked={own.asked} typed={own.typed} onType={own.setTyped} />
       {sending.failure && <Failure of={sending.failure} basedOn={plan.basedOn} />}
     </Dialog>
   );

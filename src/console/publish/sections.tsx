@@ -10,7 +10,7 @@ import { plural } from "../app/words.ts";
 import { momentText } from "../overview/plot/words.ts";
 import { ChangesView, rateText } from "./changes-view.tsx";
 import type { ChangesInWords } from "./diff-words.ts";
-import type { GoesOn, LeftBehind } from "./left-behind.ts";
+import type { GoesOn, LeftBehind, NameReason } from "./left-behind.ts";
 import type { OnlyNew } from "./only-new.ts";
 import type { Effect } from "./requests/effect.ts";
 import { listText } from "./words/words.ts";
@@ -36,8 +36,7 @@ interface LeftProps {
 const NAMES_MAX = 5;
 
 export function LeftBehindSection({ left, goesOn, isTicked, onTick, limited }: LeftProps) {
-  const [from, to] = [listText(left.from, NAMES_MAX), listText(left.to, NAMES_MAX)];
-  const isLost = left.to.length === 0;
+  const from = listText(left.from, NAMES_MAX);
   const isAll = limited?.who !== "new";
   const all = (
     <div class="opt">
@@ -49,7 +48,7 @@ export function LeftBehindSection({ left, goesOn, isTicked, onTick, limited }: L
         <small>{goesOnText(goesOn)}</small>
       )}
       <Check isOn={isTicked && isAll} isOff={!isAll} onChange={onTick}>
-        {isLost ? "Their requests may be refused" : `The data is copied, or ${to} reads it from ${from}`}
+        {copiedText(left)}
       </Check>
     </div>
   );
@@ -60,8 +59,8 @@ export function LeftBehindSection({ left, goesOn, isTicked, onTick, limited }: L
         What they leave behind in {from}
       </h3>
       <p>
-        A route moves requests, not data. For {listText(left.entities, NAMES_MAX)} IDs that {from} has today,{" "}
-        {isLost ? "requests get 404 then: no route takes them." : `${to} answers as for any ID that it does not know.`}
+        A route moves requests, not data. For {listText(left.entities, NAMES_MAX)} IDs that {from}{" "}
+        {left.from.length === 1 ? "has" : "have"} today, {answersText(left)}
       </p>
       {limited ? (
         <div class="steps2">
@@ -73,6 +72,19 @@ export function LeftBehindSection({ left, goesOn, isTicked, onTick, limited }: L
       )}
     </section>
   );
+}
+
+function answersText({ to }: LeftBehind): string {
+  if (to.length === 0) return "requests get 404 then: no route takes them.";
+  const own = to.length === 1 ? `${to[0]} answers` : "the new region answers";
+  return `${own} as for any ID that it does not know.`;
+}
+
+function copiedText({ from, to }: LeftBehind): string {
+  if (to.length === 0) return "Their requests may be refused";
+  return from.length === 1 && to.length === 1
+    ? `The data is copied, or ${to[0]} reads it from ${from[0]}`
+    : "The data is copied, or the new regions read it from the old ones";
 }
 
 function OnlyNewOption({ who, onWho, only, atMs }: NonNullable<LeftProps["limited"]>) {
@@ -105,7 +117,7 @@ export const CANARY_SHARE = 5;
 
 export function HowSection(props: { how: How; onHow: (how: How) => void; effect: Effect | undefined; who: Who }) {
   const { how, onHow, effect, who } = props;
-  const perSecond = effect?.share === undefined ? undefined : effect.share * effect.perSecond;
+  const perSecond = effect && effect.share * effect.perSecond;
   const isBound = effect?.ways.some((way) => way === undefined || way.isBound) === true;
   const rate = (share: number): string => {
     if (who === "new") return "No request goes elsewhere at first. ";
@@ -159,15 +171,32 @@ export const EffectSection = (props: {
 );
 
 /** The name that must be typed: of the environment, else of the host. */
-export const environmentName = (): string => environment.value ?? deployment.value;
+export interface NameToType {
+  readonly name: string;
+  readonly reason: NameReason;
+}
+
+export const nameToType = (reason: NameReason | undefined): NameToType | undefined =>
+  reason && { reason, name: environment.value ?? deployment.value };
+
+const NAME_REASONS: Readonly<Record<NameReason, string>> = {
+  share: "More than 10 % of the requests",
+  unknown: "How many requests is not known",
+};
+
+/** The first thing that is missing, for all windows. */
+export function missingName(asked: NameToType | undefined, typed: string, isReady: boolean): string | undefined {
+  if (!isReady) return "The requests are still being counted.";
+  return asked !== undefined && typed !== asked.name ? `First type ${asked.name}.` : undefined;
+}
 
 export function NoteSection(props: {
-  name?: string | undefined;
+  asked: NameToType | undefined;
   typed: string;
   onType: (text: string) => void;
   isNoteNeeded?: boolean;
 }) {
-  const { name, typed, onType } = props;
+  const { asked, typed, onType } = props;
   return (
     <section>
       <div class="cols">
@@ -180,11 +209,11 @@ export function NoteSection(props: {
             note.value = text.slice(0, NOTE_CHARACTERS_MAX);
           }}
         />
-        {name !== undefined && (
+        {asked !== undefined && (
           <Field
             label={
               <>
-                More than 10 % of the requests: type <code>{name}</code>
+                {NAME_REASONS[asked.reason]}: type <code>{asked.name}</code>
               </>
             }
             hint="The name of this environment."

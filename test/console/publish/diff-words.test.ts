@@ -150,6 +150,18 @@ describe("the effect in requests", () => {
     ]);
   });
 
+  it("goes by the requests of the revision alone, where another one decided about many of them", () => {
+    const own = effectOf(toEu, 42, hour([route(BRAZIL, 15), route(3, 45), route(3, 40, 41)]), undefined, demo());
+    expect(own?.ways).toEqual([{ share: 0.25, perSecond: 1.25, isBound: false }]);
+    expect(own?.regions).toEqual([
+      { region: "us", before: 0.25, least: 0, most: 0 },
+      { region: "eu", before: 0.75, least: 1, most: 1 },
+    ]);
+    // Just published: a bound, and never nothing.
+    const soon = effectOf(toEu, 42, hour([route(3, 10), route(3, 90, 41)]), undefined, demo());
+    expect(soon?.ways).toEqual([{ share: 0.4, perSecond: 2, isBound: true }]);
+  });
+
   it("is a bound where only a part of the route does, or where only the region is counted", () => {
     const part = words(demo(), withRoute(BRAZIL, { when: { layout: "iuid", country: "BR" } }));
     const own = effectOf(part, 42, hour([route(BRAZIL, 30), route(3, 70)]));

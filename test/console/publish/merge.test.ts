@@ -109,8 +109,8 @@ describe("two changes of one table", () => {
     const [conflict] = merged?.conflicts ?? [];
     expect(conflict).toMatchObject({
       pointer: "/routes/1",
-      mine: '{"region":"eu","when":{"country":"BR"}}',
-      theirs: '{"region":"us","when":{"country":["BR","MX"]}}',
+      mine: '{"when":{"country":"BR"},"region":"eu"}',
+      theirs: '{"when":{"country":["BR","MX"]},"region":"us"}',
     });
     const chosen = mergeTexts(TEXT, mine, theirs, new Map([[conflict?.id ?? "", "mine"]]));
     expect(JSON.parse(chosen?.text ?? "")).toEqual(JSON.parse(mine));

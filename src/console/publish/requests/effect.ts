@@ -10,8 +10,8 @@ export interface Effect {
   /** In the order of the ways; absent where nothing is known. */
   readonly ways: readonly (WayShare | undefined)[];
   readonly regions: readonly RegionShare[];
-  /** At most this share of all requests goes elsewhere; absent where nothing is known. */
-  readonly share: number | undefined;
+  /** At most this share of all requests goes elsewhere. Requests for IDs that no route takes reach no region: they are not counted. */
+  readonly share: number;
   /** Requests a second, of all. */
   readonly perSecond: number;
   readonly overloads: readonly Overload[];
@@ -48,8 +48,8 @@ interface Moved {
 }
 
 /**
- * `revision`: the one before the change. `table`: of that revision, where only the requests that it decided may count, as of one that
- * is in force no more. `undefined` where nothing was counted.
+ * `revision`: the one before the change, whose text is `table`. Where it decided only some of the requests, their shares count and not
+ * those of all: the others went by another table. `undefined` where nothing was counted.
  */
 export function effectOf(
   changes: ChangesInWords,
@@ -61,8 +61,8 @@ export function effectOf(
   if (hour === undefined || hour.source === "none") return undefined;
   const all = sum(hour.total.requests);
   if (all === 0) return undefined;
-  const shares = table === undefined ? sharesOf(hour, all) : sharesByRule(hour, revision, table);
-  if (shares === undefined) return undefined;
+  const basis = basisOf(hour, revision);
+  const shares = basis === "own" && table !== undefined ? sharesByRule(hour, revision, table) : sharesOf(hour, all);
   const perSecond = all / secondsOf(hour);
   const byRule = Map.groupBy(changes.ways, ({ before }) => before);
   const moved = new Map<RuleName, Moved | undefined>();
@@ -82,16 +82,31 @@ export function effectOf(
   };
 }
 
+/** A revision that decided this share of the requests stands for all of them. */
+const MOST = 0.95;
+
+/** Fewer requests of a revision say nothing of its routes. */
+const REQUESTS_MIN = 50;
+
+/**
+ * `all`: the revision decided nearly all requests. `own`: enough of them. `regions`: too few, as soon after its publication, so that
+ * only the counts of regions are a bound.
+ */
+export function basisOf(hour: MetricsHistory, revision: number): "all" | "own" | "regions" {
+  const decided = requestsOf(hour.routes?.filter((each) => each.revision === revision) ?? []);
+  if (decided > 0 && decided >= sum(hour.total.requests) * MOST) return "all";
+  return decided >= REQUESTS_MIN ? "own" : "regions";
+}
+
 type Shares = ReadonlyMap<string, number>;
 
 const sharesOf = ({ regions }: MetricsHistory, all: number): Shares =>
   new Map(Object.entries(regions).map(([region, { requests }]) => [region, sum(requests) / all]));
 
 /** By the regions of the rules that decided. Requests that single entities or a directory decided about are of no region here. */
-function sharesByRule(hour: MetricsHistory, revision: number, table: DeclaredTable): Shares | undefined {
+function sharesByRule(hour: MetricsHistory, revision: number, table: DeclaredTable): Shares {
   const own = hour.routes?.filter((each) => each.revision === revision) ?? [];
   const all = requestsOf(own);
-  if (all === 0) return undefined;
   const shares = new Map<string, number>();
   for (const { pointer, requests } of own) {
     const [, index, canary] = /^\/routes\/(\d+)(\/canary)?$/.exec(pointer) ?? [];
@@ -128,7 +143,7 @@ const isPartial = ({ keys }: Way): boolean => keys.some(({ percent, byPacks }) =
 function ruleShare(rule: RuleName, { hour, revision }: Counted): { share: number; isBound: boolean } | undefined {
   const own = hour.routes?.filter((each) => each.revision === revision) ?? [];
   const all = requestsOf(own);
-  if (all === 0) return undefined;
+  if (all === 0 || basisOf(hour, revision) === "regions") return undefined;
   const pointer = rule === "default" ? "/default" : `/routes/${rule}`;
   const counted = requestsOf(own.filter((each) => each.pointer === pointer || each.pointer === `${pointer}/canary`));
   // Those may be requests of this route too.
@@ -170,14 +185,9 @@ const isUnsure = (target: string | undefined, words: string, region: string): bo
   target === undefined && (words.includes(region) || words.includes("directory") || words.includes("packs"));
 
 /** Every rule once, and regions whose requests go to other servers. */
-function shareOf(
-  { ways, parts }: ChangesInWords,
-  moved: readonly (Moved | undefined)[],
-  shares: Shares,
-): number | undefined {
+function shareOf({ parts }: ChangesInWords, moved: readonly (Moved | undefined)[], shares: Shares): number {
   const others = parts.flatMap(({ region }) => (region === undefined ? [] : [shares.get(region) ?? 0]));
   const known = moved.flatMap((own) => (own === undefined ? [] : [own.share]));
-  if (ways.length > 0 && known.length === 0 && others.length === 0) return undefined;
   return Math.min(1, sum(known) + sum(others));
 }
 

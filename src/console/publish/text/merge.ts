@@ -62,10 +62,13 @@ function mergeValues(context: Context, path: Path, three: Three): unknown {
   if (isObject(base) && isObject(mine) && isObject(theirs)) return mergeMembers(context, path, { base, mine, theirs });
   if (Array.isArray(base) && Array.isArray(mine) && Array.isArray(theirs))
     return mergeElements(context, path, { base, mine, theirs });
-  return choose(context, path, three, textOf);
+  return choose(context, path, three, shownText);
 }
 
 const textOf = (value: unknown): string => (value === undefined ? "" : canonical(value));
+
+/** In the order of its text. */
+const shownText = (value: unknown): string => (value === undefined ? "" : JSON.stringify(value));
 
 function choose<Value>(
   { chosen, conflicts }: Context,
@@ -101,7 +104,7 @@ function mergeElements(context: Context, path: Path, { base, mine, theirs }: Thr
   const own = hunksOf(texts, mine.map(canonical));
   const others = hunksOf(texts, theirs.map(canonical));
   if (isMoved({ texts, mine: mine.map(canonical), theirs: theirs.map(canonical) }, own, others))
-    return choose(context, path, { base, mine, theirs }, listText);
+    return choose(context, path, { base, mine, theirs }, shownList);
   const merged: unknown[] = [];
   let at = 0;
   for (const { from, to, mine: left, theirs: right } of stretchesOf(own, others)) {
@@ -112,7 +115,7 @@ function mergeElements(context: Context, path: Path, { base, mine, theirs }: Thr
     else if (left.length === 0 || listText(inMine) === listText(inTheirs)) merged.push(...inTheirs);
     else {
       const place = [...path, right[0]?.afterAt ?? from];
-      merged.push(...choose(context, place, { base: was, mine: inMine, theirs: inTheirs }, listText));
+      merged.push(...choose(context, place, { base: was, mine: inMine, theirs: inTheirs }, shownList));
     }
     at = to;
   }
@@ -139,6 +142,8 @@ interface Touched {
   readonly touched: ReadonlySet<string>;
   readonly moved: ReadonlySet<string>;
 }
+
+const shownList = (elements: Elements): string => elements.map(shownText).join(",\n");
 
 const listText = (elements: Elements): string => elements.map(canonical).join(", ");
 
