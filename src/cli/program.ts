@@ -82,6 +82,7 @@ export const COMMANDS: readonly Entry[] = [
       { name: "stat", load: async () => (await import("./commands/directory/copy.ts")).directoryStat },
     ],
   },
+  { name: "events", load: async () => (await import("./commands/events.ts")).events },
   { name: "idempotency", load: async () => (await import("./commands/idempotency.ts")).idempotency },
   {
     name: "state",

@@ -194,6 +194,10 @@ export const SUMMARIES: Readonly<Record<string, Summary>> = {
     "stat [options] <directory>",
     "count the keys by state, and show the copy in force: its age, keys, pages and regions"
   ],
+  "events": [
+    "events [options]",
+    "list what happened at a gateway: regions and origins down, publications, canaries, errors, machines"
+  ],
   "idempotency": [
     "idempotency",
     "show what a gateway knows of an idempotency key"

@@ -86,6 +86,26 @@ const packedTable = async () => {
   };
 };
 
+/** As `routes/console/history.ts` shows it. */
+const EVENT_LOG = {
+  source: "all",
+  next: null,
+  webhook: null,
+  events: [
+    {
+      id: 1,
+      time: "2026-11-22T12:00:00.000Z",
+      kind: "canary",
+      type: "canary.aborted",
+      words: "ann aborted canary 42: too slow",
+      evidence: { author: "ann", requests: 1 },
+      region: "ap",
+      revision: 42,
+      isOver: true,
+    },
+  ],
+};
+
 /** As `src/features/idempotency/pages.ts` shows it. */
 const KEY_ENTRIES = {
   key: "k",
@@ -112,6 +132,7 @@ const keepPack = (sha256: string): Override => {
   let header = false;
   return ({ method, url }) => {
     if (url.startsWith("/-/idempotency/")) return { body: KEY_ENTRIES };
+    if (url.startsWith("/-/events/log")) return { body: EVENT_LOG };
     const [, page] = new RegExp(`^/-/table/packs/${sha256}(?:/(\\d+))?$`).exec(url) ?? ["", undefined];
     if (!url.startsWith("/-/table/packs/")) return undefined;
     if (method === "PUT") header = true;
@@ -247,6 +268,7 @@ export async function* commandRuns() {
     ["move gone", ORDER],
     ["move abort", ORDER, "--table", "moving.json"],
     ["canary", "0", "--region", "us", "--percent", "1"],
+    ["events"],
     ["idempotency show", "k"],
     ["luuid verify", "eu=eu.ndjson", "us=us.ndjson", "--table", "routing-table.json"],
     ["luuid verify", "eu=eu.ndjson", "us=us.ndjson"],

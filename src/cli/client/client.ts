@@ -101,6 +101,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     /** Everything known of an idempotency key, of all callers. */
     idempotency: (key: string) =>
       read({ method: "GET", path: `/-/idempotency/${encodeURIComponent(key)}` }, KEY_ENTRIES),
+    events: (page: PageQuery) => list("/-/events/log", page, EVENT_LOG),
     /** The table version of the responding isolate. */
     ready: async () => {
       const answer = await send({ method: "GET", path: "/-/ready" });
@@ -159,6 +160,27 @@ const KEY_ENTRY = v.looseObject({
 export type KeyEntry = v.InferOutput<typeof KEY_ENTRY>;
 
 const KEY_ENTRIES = v.looseObject({ key: v.string(), entries: v.array(KEY_ENTRY) });
+
+/** A later gateway may send more. */
+const EVENT = v.looseObject({
+  id: v.number(),
+  time: v.string(),
+  kind: v.string(),
+  type: v.string(),
+  words: v.string(),
+  isOver: v.optional(v.boolean()),
+});
+
+export type ShownEvent = v.InferOutput<typeof EVENT>;
+
+const EVENT_LOG = v.object({
+  source: v.string(),
+  events: v.array(EVENT),
+  next: v.nullable(v.number()),
+  webhook: v.nullable(v.object({ waiting: v.number(), lastFailure: v.nullable(v.string()), isGone: v.boolean() })),
+});
+
+export type ShownEvents = v.InferOutput<typeof EVENT_LOG>;
 
 type LearnedExplanation = Explanation & CanaryMember & { readonly learned?: { readonly region: string } };
 

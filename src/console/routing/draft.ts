@@ -24,18 +24,12 @@ export const tableDraft = computed((): TableDraft | undefined => {
 /** The text that a change begins with: the draft, else the table in force. */
 export const currentText = computed((): string | undefined => draft.value?.text ?? knownTable.value?.text);
 
-/** Puts a text in place of the draft. One that says what is in force is none. */
+/** Puts a text in place of the draft, or begins one. A text that says what is in force is none. */
 export function setDraft(text: string): void {
   const known = knownTable.peek();
   if (known === undefined) return;
   const basedOn = draft.peek()?.basedOn ?? known.revision;
   draft.value = text === known.text ? undefined : { text, basedOn };
-}
-
-/** Changes the text of the draft, or begins one. For forms: `text-edit.ts` keeps all other lines as they are. */
-export function editDraft(change: (text: string) => string): void {
-  const text = currentText.peek();
-  if (text !== undefined) setDraft(change(text));
 }
 
 /** Goes on from the table in force: the reader has looked at what another published. */

@@ -4,7 +4,6 @@ const VIEW = "a view: its lines are markup, and its branches show parts of it";
 const TEXT = "one text with its blanks, read beside what it makes";
 const OPERATIONS = "a list of operations of OpenAPI, one entry each";
 const SENTENCES = "one switch with a sentence for each kind";
-const CALLBACK = "jsonc-parser calls it with these parameters";
 
 const READERS = "one switch with a reader for each kind of source, on the way of a request without an ID";
 const WALK = "every request's walk over the tree of paths: each step of it in a function, or in an object, would cost";
@@ -27,6 +26,4 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "src/routing/lookup/path-index.ts walk": WALK,
   "src/gateway/decide.ts decideAny": ANY,
   "src/features/directory/table/key-hash.ts compress": STATE,
-  "src/formats/console-positions.ts onObjectProperty": CALLBACK,
-  "src/formats/console-positions.ts onLiteralValue": CALLBACK,
 };

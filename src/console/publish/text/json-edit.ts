@@ -1,5 +1,5 @@
+import { type Edit, editText, type JsonPath } from "../../../formats/console-edit.ts";
 import { canonical } from "../../../routing/diff/key-space.ts";
-import { type Edit, editText, type JsonPath } from "../../routing/text-edit.ts";
 import { hunksOf } from "./sequences.ts";
 
 /** Each edit reads the whole text again; with more of them it is written anew. */

@@ -116,26 +116,6 @@ function replaceText(view: EditorView, next: string): void {
   view.dispatch({ changes: { from, to: now.length - same, insert: next.slice(from, next.length - same) } });
 }
 
-/** Two texts as one, with what went and what came. */
-export function startComparison(host: HTMLElement, before: string, after: string): () => void {
-  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  const parent = document.createElement("div");
-  root.append(parent);
-  const extensions = [
-    lineNumbers(),
-    json(),
-    syntaxHighlighting(COLOURS),
-    EditorState.readOnly.of(true),
-    EditorView.contentAttributes.of({ "aria-label": "The texts compared" }),
-    EditorView.lineWrapping,
-    unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 6 } }),
-    LOOK,
-  ];
-  const view = new EditorView({ root, parent, state: EditorState.create({ doc: after, extensions }) });
-  view.scrollDOM.tabIndex = 0;
-  return () => view.destroy();
-}
-
 const FAULTS_MAX = 200;
 
 /** Faults where they stand, by the check that publication makes. */
@@ -247,7 +227,6 @@ const LOOK = EditorView.theme({
   ".cm-changedText, .cm-deletedText": { background: "none", fontWeight: "700", textDecoration: "none" },
   ".cm-changedLineGutter": { backgroundColor: "var(--good)" },
   ".cm-deletedLineGutter": { backgroundColor: "var(--bad)" },
-  ".cm-collapsedLines": { background: "var(--well)", color: "var(--ink-2)" },
   ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--ink)", border: "1px solid var(--rule-strong)" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--ink)", color: "var(--on-ink)" },
   ".cm-diagnostic": { fontFamily: "var(--sans)", borderLeft: "3px solid var(--bad)" },

@@ -1,7 +1,7 @@
+import { editText, type JsonPath } from "../../../formats/console-edit.ts";
 import { positionsOf } from "../../../formats/console-positions.ts";
 import { type Fault, parseJson, plainJson } from "../../../routing/index.ts";
 import { keysOfPointer } from "../../../routing/schema/faults.ts";
-import { editText, type JsonPath } from "../text-edit.ts";
 
 /** Remedies that a fault names itself, as changes of the text. Pure. */
 

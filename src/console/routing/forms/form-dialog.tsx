@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { Dialog } from "../../app/parts/dialog.tsx";
+import { Choice } from "../../app/parts/fields.tsx";
 import { Note } from "../../app/parts/sheet.tsx";
 import { fragmentOf } from "../../app/router.ts";
 import { plural } from "../../app/words.ts";
@@ -25,6 +26,11 @@ export function useBase(): {
     const checked = readText(text);
     return { text, table: checked.ok ? checked.value : undefined, faults: checked.ok ? 0 : checked.error.length };
   }, []);
+}
+
+export interface FormProps {
+  readonly base: { readonly text: string; readonly table: DeclaredTable };
+  readonly onClose: () => void;
 }
 
 const PLAN_DELAY_MS = 200;
@@ -128,5 +134,33 @@ export function DraftFirst({ title, faults, onClose }: { title: string; faults: 
         </Note>
       </section>
     </Dialog>
+  );
+}
+
+/** `none`: the words for no region, where that is a choice. */
+export function RegionChoice(props: {
+  table: DeclaredTable;
+  value: string;
+  fault: string | undefined;
+  onChange: (region: string) => void;
+  label?: string;
+  none?: string;
+  except?: string;
+}) {
+  const names = Object.keys(props.table.regions).filter((name) => name !== props.except);
+  return (
+    <div>
+      <Choice
+        label={props.label ?? "Go to"}
+        value={props.value}
+        options={[["", props.none ?? "Choose a region"], ...names.map((name) => [name, name] as const)]}
+        onChange={props.onChange}
+      />
+      {props.fault && (
+        <small class="fault" role="alert">
+          {props.fault}
+        </small>
+      )}
+    </div>
   );
 }

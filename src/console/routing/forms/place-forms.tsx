@@ -2,10 +2,8 @@ import { useState } from "preact/hooks";
 import { everyLayout } from "../../../ids/index.ts";
 import { ownOf } from "../../app/own.ts";
 import { Choice, Field } from "../../app/parts/fields.tsx";
-import { FormDialog } from "./form-dialog.tsx";
+import { FormDialog, type FormProps, RegionChoice } from "./form-dialog.tsx";
 import { markOf, planDefault, planEntity, planOrigin, planRegion, planWeights } from "./places.ts";
-import type { FormProps } from "./routing-form.tsx";
-import { RegionChoice } from "./send-form.tsx";
 
 export function RegionForm({ base, onClose }: FormProps) {
   const [values, setValues] = useState({ name: "", url: "", failover: "" });

@@ -1,7 +1,7 @@
+import { type Edit, editText } from "../../../formats/console-edit.ts";
 import { checkTable, type Fault, parseJson, plainJson } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { faultInWords } from "../fault-words.ts";
-import { type Edit, editText } from "../text-edit.ts";
 
 /** A change of the table by a form: edits of its text, held to the checks of the editor. */
 

@@ -1,5 +1,4 @@
-import type { DeclaredTable } from "../../../routing/schema/table.ts";
-import { DraftFirst, useBase } from "./form-dialog.tsx";
+import { DraftFirst, type FormProps, useBase } from "./form-dialog.tsx";
 import { DefaultForm, EntityForm, OriginForm, RegionForm, WeightsForm } from "./place-forms.tsx";
 import { SendForm } from "./send-form.tsx";
 import { SendRegionForm } from "./send-region-form.tsx";
@@ -13,11 +12,6 @@ export type OpenForm =
   | { readonly kind: "weights"; readonly region: string; readonly drained?: number }
   | { readonly kind: "default" }
   | { readonly kind: "entity" };
-
-export interface FormProps {
-  readonly base: { readonly text: string; readonly table: DeclaredTable };
-  readonly onClose: () => void;
-}
 
 export function RoutingForm({ form, onClose }: { form: OpenForm; onClose: () => void }) {
   const { text, table, faults } = useBase();

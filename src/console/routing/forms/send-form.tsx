@@ -6,9 +6,8 @@ import { Check, Choice, Field } from "../../app/parts/fields.tsx";
 import { knownTable } from "../../app/session.ts";
 import { countryName } from "../../app/words.ts";
 import { type Kind, kindsIn, valuesOf } from "./conditions.ts";
-import { FormDialog } from "./form-dialog.tsx";
+import { FormDialog, type FormProps, RegionChoice } from "./form-dialog.tsx";
 import { type Planned, refused } from "./planned.ts";
-import type { FormProps } from "./routing-form.tsx";
 import { planSend } from "./send.ts";
 
 interface Values {
@@ -257,34 +256,6 @@ function Minted({ values, onChange, faultAt }: PartProps & { faultAt: (field: st
             onInput={(before) => onChange({ before })}
           />
         </div>
-      )}
-    </div>
-  );
-}
-
-/** `none`: the words for no region, where that is a choice. */
-export function RegionChoice(props: {
-  table: DeclaredTable;
-  value: string;
-  fault: string | undefined;
-  onChange: (region: string) => void;
-  label?: string;
-  none?: string;
-  except?: string;
-}) {
-  const names = Object.keys(props.table.regions).filter((name) => name !== props.except);
-  return (
-    <div>
-      <Choice
-        label={props.label ?? "Go to"}
-        value={props.value}
-        options={[["", props.none ?? "Choose a region"], ...names.map((name) => [name, name] as const)]}
-        onChange={props.onChange}
-      />
-      {props.fault && (
-        <small class="fault" role="alert">
-          {props.fault}
-        </small>
       )}
     </div>
   );

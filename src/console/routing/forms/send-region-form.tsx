@@ -1,10 +1,8 @@
 import { useState } from "preact/hooks";
 import { Check } from "../../app/parts/fields.tsx";
-import { FormDialog } from "./form-dialog.tsx";
+import { FormDialog, type FormProps, RegionChoice } from "./form-dialog.tsx";
 import { refused } from "./planned.ts";
-import type { FormProps } from "./routing-form.tsx";
 import { planSendRegion } from "./send.ts";
-import { RegionChoice } from "./send-form.tsx";
 
 /** A region that is to be left: all of its IDs, or those that are still to come. */
 export function SendRegionForm({ base, from, to, onClose }: FormProps & { from: string; to: string }) {

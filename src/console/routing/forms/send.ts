@@ -1,3 +1,4 @@
+import { type Edit, editText } from "../../../formats/console-edit.ts";
 import { checkTable, diffTables, parseJson, plainJson } from "../../../routing/index.ts";
 import { keysOfPointer } from "../../../routing/schema/faults.ts";
 import { listOf } from "../../../routing/schema/records.ts";
@@ -10,7 +11,6 @@ import type {
 import { textOf } from "../condition-words.ts";
 import { timesOf } from "../owners.ts";
 import { routeWords } from "../route-words.ts";
-import { type Edit, editText } from "../text-edit.ts";
 import { faultsAfter, type Planned, planEdits, refused } from "./planned.ts";
 
 /** IDs that are to go elsewhere: a route before those that take them now. */

@@ -1,10 +1,11 @@
 import { useMemo, useState } from "preact/hooks";
 import { listOf } from "../../../routing/schema/records.ts";
+import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { Field } from "../../app/parts/fields.tsx";
 import { RegionChip } from "../../app/parts/region.tsx";
 import { Empty, PageHead, Sheet, Skeleton } from "../../app/parts/sheet.tsx";
-import { type Column, Table } from "../../app/parts/table.tsx";
+import { type Column, type Row, Table } from "../../app/parts/table.tsx";
 import { fragmentOf, place } from "../../app/router.ts";
 import { type KnownTable, knownTable, mayChange } from "../../app/session.ts";
 import { countText } from "../../app/words.ts";
@@ -104,25 +105,8 @@ function Entities({ known }: { known: KnownTable }) {
           class="rows ents"
           columns={COLUMNS}
           rows={shown.map(([name, entity]) => ({
-            key: name,
+            ...rowOf(name, entity, known, regionsOf.get(name) ?? []),
             isSelected: name === asked,
-            cells: [
-              <b key="name">{name}</b>,
-              <span key="path" class="lines-of">
-                {pathsOf(entity).map((path) => (
-                  <code key={path}>{path}</code>
-                ))}
-              </span>,
-              <span key="ids" class="lines-of">
-                {entity.ids.map((id) => (
-                  <span key={idWords(id)}>{idWords(id)}</span>
-                ))}
-                {entity.directory && <span>directory {entity.directory}</span>}
-              </span>,
-              <Lives key="lives" regions={regionsOf.get(name) ?? []} directory={entity.directory} />,
-              alsoOf(entity).join(", "),
-              <Line key="line" known={known} pointer={`/entities/${name}`} name={name} />,
-            ],
           }))}
         />
       )}
@@ -130,11 +114,32 @@ function Entities({ known }: { known: KnownTable }) {
   );
 }
 
+const rowOf = (name: string, entity: DeclaredEntity, known: KnownTable, regions: readonly string[]): Row => ({
+  key: name,
+  cells: [
+    <b key="name">{name}</b>,
+    <span key="path" class="lines-of">
+      {pathsOf(entity).map((path) => (
+        <code key={path}>{path}</code>
+      ))}
+    </span>,
+    <span key="ids" class="lines-of">
+      {entity.ids.map((id) => (
+        <span key={idWords(id)}>{idWords(id)}</span>
+      ))}
+      {entity.directory && <span>directory {entity.directory}</span>}
+    </span>,
+    <Lives key="lives" regions={regions} directory={entity.directory} />,
+    alsoOf(entity).join(", "),
+    <Line key="line" known={known} pointer={`/entities/${name}`} name={name} />,
+  ],
+});
+
 function Lives({ regions, directory }: { regions: readonly string[]; directory: string | undefined }) {
   if (directory !== undefined) return <span class="soft">as the directory says</span>;
   if (regions.length === 0) return <span class="soft">no route takes its IDs</span>;
   return (
-    <span class="row tight acts">
+    <span class="row tight in-row">
       {regions.map((region) => (
         <RegionChip key={region} name={region} />
       ))}

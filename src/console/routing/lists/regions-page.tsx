@@ -229,7 +229,7 @@ function Origins({
   return (
     <Table
       label={`Origins of ${name}`}
-      class="origins"
+      class="of-region"
       columns={COLUMNS}
       rows={rows.map(({ url, weight, state, evidence }, at) => ({
         key: url,

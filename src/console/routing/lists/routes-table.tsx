@@ -53,7 +53,7 @@ export function Rows({ rows, asked, ...props }: Props) {
 
 function Pages({ first, all, onChange }: { first: number; all: number; onChange: (from: number) => void }) {
   return (
-    <nav class="row far pages" aria-label="More routes">
+    <nav class="row far route-pages" aria-label="More routes">
       <Button
         size="small"
         icon="left"
@@ -171,7 +171,7 @@ function Actions({ words, context: { known, onForm } }: { words: RouteWords; con
   const name = words.number === undefined ? words.pointer.slice(1) : `route ${words.number}`;
   const form = formOf(words);
   return (
-    <span class="row tight acts">
+    <span class="row tight in-row">
       {mayChange.value && form && (
         <Button size="small" kind="quiet" icon="moves" label={`Send ${name} elsewhere`} onClick={() => onForm(form)} />
       )}
