@@ -1,11 +1,11 @@
-import type { LogEvent } from "../../formats/console-api.ts";
+import type { LogEvent, WebhookState } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Icon, type IconName } from "../app/parts/icons.tsx";
-import { ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
+import { Note, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
 import { Tag } from "../app/parts/state.tsx";
 import { fragmentOf } from "../app/router.ts";
-import { agoText, shortTime } from "../app/words.ts";
+import { agoText, shortTime, wholeText } from "../app/words.ts";
 import { loadLog, log, logProblem } from "./live.ts";
 import { momentText } from "./plot/words.ts";
 
@@ -80,6 +80,13 @@ export function EventLogSheet() {
         </div>
       )}
       {own === undefined && logProblem.value === undefined && <Skeleton label="Loading the events" lines={3} />}
+      {own?.webhook && (own.webhook.isGone || own.webhook.lastFailure !== null) && (
+        <div class="in">
+          <Note kind="first" title="The receiver of events does not take them">
+            {webhookText(own.webhook)}
+          </Note>
+        </div>
+      )}
       {own?.source === "none" && <p class="in soft">The log cannot be read now.</p>}
       {own?.source === "all" && own.events.length === 0 && <p class="in soft">Nothing has happened yet.</p>}
       {own !== undefined && own.events.length > 0 && (
@@ -113,10 +120,19 @@ export function EventLogSheet() {
   );
 }
 
+const webhookText = ({ isGone, lastFailure, waiting }: WebhookState): string =>
+  isGone
+    ? "It answered 410: none is sent until EVENTS_WEBHOOK changes."
+    : `The last one: ${lastFailure}. ${waiting === 1 ? "1 waits" : `${wholeText(waiting)} wait`}, and are sent again.`;
+
 const moodOf = (event: LogEvent): string => (event.isOver ? "good" : iconOf(event) === "bad" ? "bad" : "plain");
 
 /** `errors: 43; requests: 60`. */
 const evidenceText = ({ evidence }: LogEvent): string =>
   Object.entries(evidence)
-    .map(([name, value]) => `; ${name.replaceAll(/[_-]/g, " ")}: ${value}`)
+    .map(([name, value]) => `; ${wordsIn(name)}: ${value}`)
     .join("");
+
+/** `originsDown` is `origins down`. */
+const wordsIn = (name: string): string =>
+  name.replaceAll(/[_-]/g, " ").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { regionClass, regionPlace, Shape } from "../../app/parts/region.tsx";
 import { type Flag, moveApart, placeFlags, type Span } from "./places.ts";
-import { AXIS_WIDTH, type LineStyle, PLOT_HEIGHT } from "./plot.ts";
+import { AXIS_WIDTH, type LineStyle, PLOT_HEIGHT, TOP_HEIGHT } from "./plot.ts";
 
 /** The parts of a chart that stand above its plot, as text and links. */
 
@@ -86,12 +86,12 @@ export function Ends({ at, lines, span, top }: EndsProps) {
     const value = line.values[place];
     return line.region === undefined || value === null || value === undefined
       ? []
-      : [{ line, top: (1 - value / top) * PLOT_HEIGHT }];
+      : [{ line, top: TOP_HEIGHT + (1 - value / top) * PLOT_HEIGHT }];
   });
   const tops = moveApart(
     ends.map((end) => end.top),
     END_GAP,
-    PLOT_HEIGHT,
+    TOP_HEIGHT + PLOT_HEIGHT,
   );
   return (
     <div class="ends" aria-hidden="true">

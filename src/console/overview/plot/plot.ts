@@ -24,6 +24,8 @@ export interface Painted {
   readonly onZoom: (span: Span | undefined) => void;
 }
 
+/** Half a line of text: the highest value of an axis stands beside its line. */
+export const TOP_HEIGHT = 7;
 export const PLOT_HEIGHT = 132;
 export const AXIS_WIDTH = 56;
 export const AXIS_HEIGHT = 24;
@@ -54,8 +56,8 @@ export function makePlot(
   const soft = colourIn(frame, "--ink-3");
   const options: uPlot.Options = {
     width: size.width,
-    height: PLOT_HEIGHT + AXIS_HEIGHT,
-    padding: [1, END_WIDTH, 0, 0],
+    height: TOP_HEIGHT + PLOT_HEIGHT + AXIS_HEIGHT,
+    padding: [TOP_HEIGHT, END_WIDTH, 0, 0],
     legend: { show: false },
     focus: { alpha: 0.25 },
     cursor: {

@@ -146,7 +146,7 @@ export const see = (page: Page): Promise<Seen> =>
 
 const LOOK_MS = 200;
 
-/** What the page shows while this goes on, look by look, until `isEnough` or the time is over. */
+/** The page, look by look, until `isEnough` or the time is over. */
 export async function looks(
   page: Page,
   forMs: number,
