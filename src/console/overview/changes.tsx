@@ -27,7 +27,7 @@ export function LastChanges({ revisions }: { revisions: readonly TableRevision[]
       {revisions === undefined ? (
         <Skeleton label="Loading the last changes" lines={3} />
       ) : (
-        <ul class="list" aria-label="Last changes">
+        <ul class="list changes" aria-label="Last changes">
           {revisions.slice(0, CHANGES).map(({ revision, kind, note, author, time }) => (
             <li key={revision}>
               <a href={fragmentOf("history", { revision: String(revision) })} aria-label={`Revision ${revision}`}>
