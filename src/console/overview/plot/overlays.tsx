@@ -62,7 +62,7 @@ export function Flags({ flags, span, width }: { flags: readonly Flag[]; span: Sp
             aria-label={`${text}${title === "" ? "" : `: ${title}`}`}
             ref={atPlace(left + AXIS_WIDTH)}
           >
-            {text}
+            <span>{text}</span>
           </a>
         ))}
     </div>

@@ -31,8 +31,8 @@ export function nearest(at: readonly number[], time: number): number {
   return time - (at[before] ?? 0) <= (at[after] ?? 0) - time ? before : after;
 }
 
-/** About as wide as a flag is: digits of 11 px and its sides. */
-const flagWidth = (text: string): number => text.length * 7 + 14;
+/** About as wide as a flag is: digits of 11 px and its sides, and no less than a finger needs. */
+const flagWidth = (text: string): number => Math.max(26, text.length * 7 + 14);
 
 export interface PlacedFlag {
   readonly left: number;
