@@ -23,7 +23,7 @@ export function Audit() {
   const { shown, controls } = useFilters(entries ?? NONE);
   if (entries === undefined) {
     return problem ? (
-      <ProblemNote problem={problem} onRetry={() => void load()} />
+      <ProblemNote problem={problem} isTop onRetry={() => void load()} />
     ) : (
       <Skeleton label="Loading the log" />
     );
@@ -39,7 +39,7 @@ export function Audit() {
       ) : (
         <Entries of={shown} />
       )}
-      {problem && <ProblemNote problem={problem} onRetry={() => void load()} />}
+      {problem && <ProblemNote problem={problem} isTop onRetry={() => void load()} />}
       <footer>
         <span>{shown.length === entries.length ? all : `${shown.length} of ${all} that are loaded`}</span>
         {hasMore && (

@@ -38,7 +38,7 @@ export function Revisions() {
   };
   if (revisions === undefined) {
     return list.problem ? (
-      <ProblemNote problem={list.problem} onRetry={() => void list.load()} />
+      <ProblemNote problem={list.problem} isTop onRetry={() => void list.load()} />
     ) : (
       <Skeleton label="Loading the revisions" />
     );
@@ -87,7 +87,7 @@ function List(props: {
           />
         ))}
       </ol>
-      {list.problem && <ProblemNote problem={list.problem} onRetry={() => void list.load()} />}
+      {list.problem && <ProblemNote problem={list.problem} isTop onRetry={() => void list.load()} />}
       <footer>
         <span>
           {plural(revisions.length, "revision")}

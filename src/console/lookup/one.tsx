@@ -64,7 +64,7 @@ export function OneId({
       {before}
       <div class="two">
         <div class="pile">
-          {answer.problem && <ProblemNote problem={answer.problem} onRetry={() => void askOne(pasted)} />}
+          {answer.problem && <ProblemNote problem={answer.problem} isTop onRetry={() => void askOne(pasted)} />}
           {unclear === undefined ? (
             <Found pasted={pasted} known={known} answer={answer} />
           ) : (

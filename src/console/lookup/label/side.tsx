@@ -34,7 +34,7 @@ export function Side({ known, asked, canary }: SideProps) {
     <>
       <Why known={known} asked={asked} canary={canary} />
       {known.verdict.kind === "refused" && isMidnight(chosen?.mintedAt) && (
-        <Note kind="first" title="Minted at midnight exactly">
+        <Note kind="first" title="Minted at midnight exactly" isTop>
           IDs that were made up by hand often look so. Check where it comes from first.
         </Note>
       )}

@@ -39,27 +39,29 @@ describe("a draft", () => {
     await write(own);
     await page.reload();
     await page.getByText("not published").waitFor();
-    await page.getByRole("button", { name: "Plan and publish" }).click();
-    await page.getByLabel("Note").fill("ticket 4711");
+    const open = () => page.getByRole("button", { name: "Review and publish" }).click();
+    await open();
+    await page.getByLabel("Note for the history").fill("ticket 4711");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Plan and publish" }).click();
-    expect(await page.getByLabel("Note").inputValue()).toBe("ticket 4711");
+    await open();
+    expect(await page.getByLabel("Note for the history").inputValue()).toBe("ticket 4711");
     await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await context.clearCookies();
-    await page.getByRole("link", { name: "History" }).click();
+    await page.getByRole("link", { name: "History" }).first().click();
     await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
     await expect.poll(() => hasFocus(page)).toBe("password");
     await page.keyboard.press("Escape");
-    await page.getByText("Your session has ended. Your text is kept in this tab.").waitFor();
+    await page.getByText("Your text is kept in this tab.").waitFor();
     expect((await violations(own)).join("\n")).toBe("");
     await page.getByRole("button", { name: "Sign in again" }).click();
     await expect.poll(() => hasFocus(page)).toBe("password");
     await page.keyboard.type(TOKENS.operator);
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "Table" }).click();
-    await page.getByText("not published").waitFor();
+    await page.goto(`${stack.consoleUrl}/-/console#/editor`);
+    await page.getByText("not published").first().waitFor();
     expect(own.faults).toEqual([]);
     await context.close();
   });
@@ -240,9 +242,9 @@ describe("on the way", () => {
     expect((await fetch(`${stack.url}/-/table`, { method: "PUT", headers, body })).status).toBe(201);
     const own = await openAs("operator", "#/history", { viewport: { width: 390, height: 844 } });
     const { page, context } = own;
-    const back = page.getByRole("button", { name: "Roll back to revision 1" });
+    const back = page.getByRole("button", { name: "Roll back to 1" });
     await back.waitFor();
-    for (const shown of [back, page.locator(".cards td", { hasText: /^operator$/ }).first()]) {
+    for (const shown of [back, page.locator(".rev small", { hasText: "by operator" }).first()]) {
       const { x = -1, width = 0 } = (await shown.boundingBox()) ?? {};
       expect([x >= 0, x + width <= 390]).toEqual([true, true]);
     }
@@ -254,10 +256,12 @@ describe("on the way", () => {
     const own = await openAs("operator", "#/table");
     const { page, context } = own;
     await write(own);
-    await page.getByRole("button", { name: "Plan and publish" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Publish", exact: true }).click();
-    await page.getByText(/is in force here/).waitFor();
-    expect(await hasFocus(page)).toBe("Close");
+    await page.getByRole("button", { name: "Review and publish" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: /^Publish revision \d+$/ }).click();
+    await dialog.getByText(/is in force here/).waitFor();
+    // It stays in the window.
+    expect(await page.evaluate(() => document.activeElement?.closest("dialog") !== null)).toBe(true);
     await context.close();
   });
 });
