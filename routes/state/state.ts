@@ -21,13 +21,13 @@ const TABLES: MovedPart = {
   },
 };
 
-/** Every request adds figures, those of an import too: they make way. */
+/** Every request adds figures, those of an import too, and a start's table an event: they make way. */
 const METRICS: MovedPart = {
   part: "metrics",
   binding: "TRAFFIC",
   order: 4,
   objects: ["all"],
-  rows: { aside: ["since", "sums", "origins", "history"] },
+  rows: { aside: ["since", "sums", "origins", "history", "events", "watched", "deliveries"] },
   flush: "totals",
 };
 

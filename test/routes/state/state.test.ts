@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
@@ -236,9 +237,16 @@ describe("an import over HTTP", () => {
     expect(await reserve("luuid-7")).toMatchObject({ first: 90 });
   });
 
-  it("replaces figures, and the table of a start alone", async () => {
+  it("replaces figures and events, and the table of a start alone", async () => {
     const ids = { metrics: TRAFFIC.idFromName("all").toString(), tables: TABLE_TRUTH.idFromName("table").toString() };
-    await TRAFFIC.get(TRAFFIC.idFromName("all")).report({ sums: new Map([["requests_total", 3]]), origins: [] });
+    const traffic = TRAFFIC.get(TRAFFIC.idFromName("all"));
+    await traffic.report({ sums: new Map([["requests_total", 3]]), origins: [] });
+    await traffic.totals();
+    await runInDurableObject(traffic, (_, { storage: { sql } }) => {
+      sql.exec("INSERT INTO events (ms, event) VALUES (1, '{}')");
+      sql.exec("INSERT INTO watched (key, state) VALUES ('a', '{}')");
+      sql.exec("INSERT INTO deliveries (event, tries, since_ms, due_ms) VALUES (1, 0, 1, 1)");
+    });
     const claimed = await step(`/-/state/objects/metrics/${ids.metrics}/claim`, { import: ONE });
     expect(await stepOf(claimed)).toBe("claimed");
     const publish = await request("/-/table", {
