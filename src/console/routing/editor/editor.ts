@@ -224,7 +224,7 @@ const LOOK = EditorView.theme({
   ".cm-changedLine, .cm-inlineChangedLine": { backgroundColor: "var(--good-paper)" },
   ".cm-deletedChunk": { backgroundColor: "var(--bad-paper)", paddingLeft: "6px" },
   ".cm-deletedChunk .cm-deletedLine": { backgroundColor: "var(--bad-paper)" },
-  ".cm-changedText, .cm-deletedText": { background: "none", fontWeight: "700", textDecoration: "none" },
+  ".cm-changedText, .cm-deletedText": { background: "none !important", fontWeight: "700", textDecoration: "none" },
   ".cm-changedLineGutter": { backgroundColor: "var(--good)" },
   ".cm-deletedLineGutter": { backgroundColor: "var(--bad)" },
   ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--ink)", border: "1px solid var(--rule-strong)" },

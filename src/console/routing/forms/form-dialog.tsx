@@ -7,6 +7,7 @@ import { Choice } from "../../app/parts/fields.tsx";
 import { Note } from "../../app/parts/sheet.tsx";
 import { fragmentOf } from "../../app/router.ts";
 import { plural } from "../../app/words.ts";
+import { momentAfter } from "../../publish/only-new.ts";
 import { openPublish } from "../../publish/open.ts";
 import { readText } from "../check-text.ts";
 import { currentText, setDraft, tableDraft } from "../draft.ts";
@@ -32,6 +33,9 @@ export interface FormProps {
   readonly base: { readonly text: string; readonly table: DeclaredTable };
   readonly onClose: () => void;
 }
+
+/** From when on IDs are new: every instance has the table by then. */
+export const newIdsFrom = (): string => new Date(momentAfter(Date.now())).toISOString().replace(/\.\d+/, "");
 
 const PLAN_DELAY_MS = 200;
 

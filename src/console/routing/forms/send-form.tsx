@@ -6,7 +6,7 @@ import { Check, Choice, Field } from "../../app/parts/fields.tsx";
 import { knownTable } from "../../app/session.ts";
 import { countryName } from "../../app/words.ts";
 import { type Kind, kindsIn, valuesOf } from "./conditions.ts";
-import { FormDialog, type FormProps, RegionChoice } from "./form-dialog.tsx";
+import { FormDialog, type FormProps, newIdsFrom, RegionChoice } from "./form-dialog.tsx";
 import { type Planned, refused } from "./planned.ts";
 import { planSend } from "./send.ts";
 
@@ -32,7 +32,7 @@ export function SendForm({
 }: FormProps & { route?: number | undefined; entity?: string | undefined }) {
   const { text, table } = base;
   const [values, setValues] = useState<Values>(() => begin(table, route, entity));
-  const [now] = useState(() => wholeMinute(Date.now()));
+  const [now] = useState(newIdsFrom);
   const set = (change: Partial<Values>) => setValues((before) => ({ ...before, ...change }));
   const kinds = kindsIn(table);
   const entities = Object.keys(table.entities ?? {});
@@ -92,9 +92,6 @@ export function SendForm({
     </FormDialog>
   );
 }
-
-const wholeMinute = (ms: number): string =>
-  new Date(Math.ceil(ms / 60_000) * 60_000).toISOString().replace(/\.\d+/, "");
 
 /** The draft may have moved the route: it is the one that says the same. */
 function begin(table: DeclaredTable, route: number | undefined, entity = ""): Values {

@@ -1,13 +1,14 @@
 import { useState } from "preact/hooks";
 import { Check } from "../../app/parts/fields.tsx";
-import { FormDialog, type FormProps, RegionChoice } from "./form-dialog.tsx";
+import { timeInWords } from "../../app/words.ts";
+import { FormDialog, type FormProps, newIdsFrom, RegionChoice } from "./form-dialog.tsx";
 import { refused } from "./planned.ts";
 import { planSendRegion } from "./send.ts";
 
 /** A region that is to be left: all of its IDs, or those that are still to come. */
 export function SendRegionForm({ base, from, to, onClose }: FormProps & { from: string; to: string }) {
   const [values, setValues] = useState<{ to: string; ids: "all" | "new" }>({ to, ids: "new" });
-  const [now] = useState(() => new Date(Math.ceil(Date.now() / 60_000) * 60_000).toISOString().replace(/\.\d+/, ""));
+  const [now] = useState(newIdsFrom);
   return (
     <FormDialog
       title={`Send the IDs of ${from} elsewhere`}
@@ -29,7 +30,7 @@ export function SendRegionForm({ base, from, to, onClose }: FormProps & { from: 
               group="ids"
               isOn={values.ids === "new"}
               onChange={() => setValues({ ...values, ids: "new" })}
-              hint={`Those that ${from} has stay there with their data.`}
+              hint={`From ${timeInWords(now)} on, when every instance has the table. Those that ${from} has stay there with their data.`}
             >
               New ones alone, minted from now on
             </Check>

@@ -44,7 +44,14 @@ export function DraftNote() {
       >
         This page shows the table in force.
       </Note>
-      {checked.ok && <Effect before={known.declared} after={checked.value} />}
+      {checked.ok && (
+        <details class="sheet">
+          <summary>What would change</summary>
+          <div class="in">
+            <Effect before={known.declared} after={checked.value} />
+          </div>
+        </details>
+      )}
     </div>
   );
 }

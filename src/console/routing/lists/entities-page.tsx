@@ -64,8 +64,7 @@ function Entities({ known }: { known: KnownTable }) {
   const asked = place.value.query.get("entity");
   const all = Object.entries(known.declared.entities ?? {});
   const regionsOf = useMemo(() => livesIn(known), [known]);
-  const words = search.toLowerCase().trim();
-  const shown = all.filter(([name, entity]) => `${name} ${pathsOf(entity).join(" ")}`.toLowerCase().includes(words));
+  const shown = all.filter(([name, entity]) => textOf(name, entity).includes(search.toLowerCase().trim()));
   if (all.length === 0) {
     return (
       <section class="sheet">
@@ -113,6 +112,8 @@ function Entities({ known }: { known: KnownTable }) {
     </section>
   );
 }
+
+const textOf = (name: string, entity: DeclaredEntity): string => `${name} ${pathsOf(entity).join(" ")}`.toLowerCase();
 
 const rowOf = (name: string, entity: DeclaredEntity, known: KnownTable, regions: readonly string[]): Row => ({
   key: name,

@@ -9,10 +9,10 @@ import { Mark, StateMark } from "../../app/parts/state.tsx";
 import { type Column, Table } from "../../app/parts/table.tsx";
 import { fragmentOf, place } from "../../app/router.ts";
 import { type KnownTable, knownTable, mayChange } from "../../app/session.ts";
-import { agoText, countText, msText, plural } from "../../app/words.ts";
+import { countText, msText, plural } from "../../app/words.ts";
 import type { Regions } from "../../lookup/ask.ts";
 import { recentOf } from "../../overview/history.ts";
-import { shareText } from "../../overview/plot/words.ts";
+import { momentText, shareText } from "../../overview/plot/words.ts";
 import { type OpenForm, RoutingForm } from "../forms/routing-form.tsx";
 import { VIEWERS_MAY_NOT } from "../reasons.ts";
 import { DraftNote } from "./draft-note.tsx";
@@ -145,7 +145,9 @@ function RegionHead({ name, health, isLoaded, known }: HeadProps) {
           <RegionChip name={name} />
         </h2>
         {health ? (
-          <StateMark of={health}>{health.since && `since ${agoText(health.since)}`}</StateMark>
+          <StateMark of={health}>
+            {health.since && `since ${momentText(Date.parse(health.since), Date.now())}`}
+          </StateMark>
         ) : (
           <Mark mood="plain" icon="none">
             {isLoaded ? "Not in force here yet" : "Not known"}
