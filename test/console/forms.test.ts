@@ -110,7 +110,7 @@ describe("a form that sends IDs elsewhere", () => {
           const own1 = checkTable(declare([{ when: own, region: "ap" }]));
           const after = planSend(textOf(before), before, { when: own, region });
           if (!after.ok) {
-            // What the check of the table would say, or that all is so already.
+            // The check of the table says the same, or all is so already.
             expect(own1.ok ? after.faults[0]?.message : "").toMatch(/^(?:Nothing changes by this\.)?$/);
             if (own1.ok) expect(before.routes).toContainEqual({ when: own, region });
             return;
