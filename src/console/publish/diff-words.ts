@@ -119,11 +119,6 @@ function targetOf(outcome: KeyOutcome | undefined): Target {
   return { words: packs === undefined ? shared : `what packs say, else ${shared}` };
 }
 
-/** Regions that a target may mean: of a split and a canary all of them. */
-export const regionsOf = ({ region, canary, split }: KeyOutcome): readonly string[] => [
-  ...new Set([...(split ?? (region === undefined ? [] : [region])), ...(canary === undefined ? [] : [canary.region])]),
-];
-
 /** Routes of the two tables that are the same one, changed or not. */
 export interface PairedRoutes {
   /** By the index after, the index before. */
