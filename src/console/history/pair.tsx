@@ -156,11 +156,11 @@ const TextSheet = ({ lines, line }: { lines: TextDiff; line: number | undefined 
 /** Nothing before it to compare with: the first one, or a number of a link. */
 export const Unknown = ({ revision, hasOlder }: { revision: number; hasOlder: boolean }) =>
   hasOlder ? (
-    <Note kind="know" title={`Nothing older than ${revision} is in the list`}>
+    <Note kind="know" isTop title={`Nothing older than ${revision} is in the list`}>
       Choose another one, or load older ones.
     </Note>
   ) : (
-    <Note kind="first" title={`Revision ${revision} is not in the list`}>
+    <Note kind="first" isTop title={`Revision ${revision} is not in the list`}>
       Load older ones, or choose two of the list.
     </Note>
   );
