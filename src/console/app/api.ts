@@ -121,25 +121,30 @@ async function problemIn(response: Response): Promise<Problem> {
 }
 
 const WAIT_MS = 8_000;
+const SOON_MS = 1_000;
 
 let attempt: ReturnType<typeof setTimeout> | undefined;
 
 /** Asks whether the gateway is back, and again some seconds later while it is not. */
-export async function askAgain(): Promise<void> {
+export async function askAgain(waitMs = WAIT_MS): Promise<void> {
   clearTimeout(attempt);
   await call("/-/health");
-  if (isReachable.peek()) return;
+  if (!isReachable.peek()) askLater(waitMs);
+}
+
+function askLater(waitMs: number): void {
   clearTimeout(attempt);
-  nextAttemptMs.value = Date.now() + WAIT_MS;
-  attempt = setTimeout(() => void askAgain(), WAIT_MS);
+  nextAttemptMs.value = Date.now() + waitMs;
+  attempt = setTimeout(() => void askAgain(), waitMs);
 }
 
 export function watchConnection(): void {
   effect(() => {
     if (isReachable.value) return clearTimeout(attempt);
-    nextAttemptMs.value = Date.now() + WAIT_MS;
-    attempt = setTimeout(() => void askAgain(), WAIT_MS);
+    askLater(WAIT_MS);
   });
   // The browser knows of the network, not of the gateway.
-  for (const name of ["offline", "online"]) addEventListener(name, () => void askAgain());
+  addEventListener("offline", () => void askAgain());
+  // It may still end requests because its network changed.
+  addEventListener("online", () => void askAgain(SOON_MS));
 }

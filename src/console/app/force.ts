@@ -2,7 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { IsolateTables, MetricsHistory } from "../../formats/console-api.ts";
 import { isBehind } from "../../formats/machines.ts";
 import type { Status } from "../../formats/table-api.ts";
-import { call, hasExpired } from "./api.ts";
+import { call, hasExpired, isReachable } from "./api.ts";
 import { knownTable, loadTable, mayView, reader, type Session, session } from "./session.ts";
 import { durationText, plural, wholeText } from "./words.ts";
 
@@ -119,7 +119,8 @@ const AGAIN_MS = 10_000;
 
 export function watchForce(): void {
   effect(() => {
-    if (!session.value || hasExpired.value) return undefined;
+    // Once the gateway answers again it is asked at once.
+    if (!session.value || hasExpired.value || !isReachable.value) return undefined;
     void refreshForce();
     const timer = setInterval(() => void refreshForce(), AGAIN_MS);
     return () => clearInterval(timer);

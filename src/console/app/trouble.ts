@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import type { RegionHealth } from "../../formats/region-state.ts";
 import { incidentsOf, type Trouble, troubleOf } from "../overview/incident.ts";
-import { call, hasExpired } from "./api.ts";
+import { call, hasExpired, isReachable } from "./api.ts";
 import { session } from "./session.ts";
 
 /** The worst that goes wrong now, for the title of the tab: it is seen from other tabs. */
@@ -24,7 +24,7 @@ function change(now: Trouble): void {
 
 export function watchTrouble(): void {
   effect(() => {
-    if (!session.value || hasExpired.value) return undefined;
+    if (!session.value || hasExpired.value || !isReachable.value) return undefined;
     void ask();
     const timer = setInterval(() => {
       if (Date.now() - toldAtMs > AGAIN_MS) void ask();

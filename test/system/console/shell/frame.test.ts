@@ -100,8 +100,13 @@ describe("navigation", () => {
     await tabs.getByRole("link", { name: "Routing" }).click();
     await expect.poll(() => page.url()).toContain("#/routes");
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await tabs.getByRole("link", { name: "IDs" }).click();
+    await page.getByRole("heading", { name: "Mint", exact: true }).waitFor();
     await page.getByRole("button", { name: "operator", exact: true }).click();
-    await page.getByRole("dialog", { name: "Settings" }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    const menu = (await page.getByRole("dialog", { name: "Settings" }).boundingBox()) ?? { x: -1, width: 0 };
+    expect(menu.x).toBeGreaterThanOrEqual(0);
+    expect(menu.x + menu.width).toBeLessThanOrEqual(320);
     await expectSound(own);
     await context.close();
   });
@@ -112,11 +117,13 @@ describe("navigation", () => {
     await page.getByRole("heading", { name: "Layouts" }).first().waitFor();
     await page.route("**/assets/part-*", (route) => route.abort());
     await page.evaluate("location.hash = '#/moves'");
-    await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor();
+    await page.getByRole("heading", { name: "This page could not be loaded", exact: true }).waitFor();
     await expectSound(own);
     await page.unroute("**/assets/part-*");
     await page.getByRole("button", { name: "Load the console anew" }).click();
-    await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor({ state: "detached" });
+    await page
+      .getByRole("heading", { name: "This page could not be loaded", exact: true })
+      .waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "Moves", exact: true }).waitFor();
     await context.close();
   });
