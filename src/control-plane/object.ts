@@ -250,7 +250,7 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     this.ctx.waitUntil(tellOfNews(this.env));
   }
 
-  /** What the log of events has not read yet. */
+  /** Changes that the log of events has not read yet, and machines. */
   async news({ audit, since, machines }: NewsQuery): Promise<ControlPlaneNews> {
     const changes = this.#log.changesAfter(audit, since, NEWS_MAX);
     const isMore = changes.length === NEWS_MAX;

@@ -37,7 +37,7 @@ const environment = matching(
 /** Down to a tenth of a second, for a gateway under development. */
 const refreshSeconds = numberIn(0.1, 86_400, /^\d{1,9}(?:\.\d)?$/, "number of at most one decimal");
 
-/** What is sent is the business of nobody between. */
+/** Events are private: others on the way must not read them. */
 const webhookUrl = matching(
   /^(?=.{1,2048}$)(?:https:\/\/[\w.:[\]-]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1])(?::\d{1,5})?)(?:[/?][!"$-~]*)?$/,
   "must be an https URL, or an http URL of this machine, without a user",

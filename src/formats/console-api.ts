@@ -185,7 +185,7 @@ export interface LogEvent {
   /** Its figures, by name; a former or later version may have others. */
   readonly evidence: Readonly<Record<string, string | number>>;
   readonly region?: string;
-  /** Of the table that was published, or of a canary. */
+  /** Revision that was published, or that of a canary. */
   readonly revision?: number;
   /** It ends something that an event before it began. */
   readonly isOver?: boolean;
@@ -264,7 +264,7 @@ export interface RuleView {
   /** From 1; `null` where the text has no such place. */
   readonly line: number | null;
   readonly entry: unknown;
-  /** Of the entry of a moved entity. */
+  /** Writer of the entry of a moved entity. */
   readonly since: EntrySince | null;
 }
 

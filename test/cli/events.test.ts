@@ -91,7 +91,7 @@ describe.concurrent("waybill events", () => {
     };
     const { stdout, stderr, code } = await waybill(["events", "--follow"], {
       ...plane.access,
-      // What was interrupted goes no further.
+      // An interrupted command goes no further.
       fetch: (...request) =>
         interrupt.signal.aborted ? new Promise<never>(() => undefined) : plane.access.fetch(...request),
       interrupt: interrupt.signal,

@@ -39,12 +39,13 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     const parsed = v.safeParse(schema, readObject(answer.value.bytes));
     return parsed.success ? ok(parsed.output) : err(unexpected(answer.value.status, parsed.issues[0]));
   };
+  const get = <Schema extends v.GenericSchema>(path: string, schema: Schema) => read({ method: "GET", path }, schema);
   const post = (path: string, body: string, expect: number) =>
     read({ method: "POST", path, headers: { ...JSON_TYPE, ...ifMatch(expect) }, body }, api.revisionSchema);
   const change = (path: string, body: object, { expectedRevision, note }: ChangeRequest) =>
     post(path, JSON.stringify({ ...body, ...noted(note) }), expectedRevision);
   const list = <Schema extends v.GenericSchema>(path: string, { before, limit }: PageQuery, schema: Schema) =>
-    read({ method: "GET", path: `${path}?limit=${limit}${before === undefined ? "" : `&before=${before}`}` }, schema);
+    get(`${path}?limit=${limit}${before === undefined ? "" : `&before=${before}`}`, schema);
   return {
     url: address.url,
     /** Without a number, the current revision. */
@@ -68,15 +69,14 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
       mapOk(await list("/-/table/revisions", page, api.revisionsSchema), ({ revisions }) => revisions),
     audit: async (page: PageQuery) =>
       mapOk(await list("/-/table/audit", page, api.auditSchema), ({ entries }) => entries),
-    status: () => read({ method: "GET", path: "/-/table/status" }, api.statusSchema),
+    status: () => get("/-/table/status", api.statusSchema),
     /** Answers to the canary's requests since a time, beside those of the table in force. */
-    verdict: (begun: string) =>
-      read({ method: "GET", path: `/-/metrics/history?span=hour&from=${figuresFrom(begun)}` }, VERDICT),
-    capacity: () => read({ method: "GET", path: "/-/table/capacity" }, api.capacitySchema),
+    verdict: (begun: string) => get(`/-/metrics/history?span=hour&from=${figuresFrom(begun)}`, VERDICT),
+    capacity: () => get("/-/table/capacity", api.capacitySchema),
     /** Validates a table at the gateway. Faults come as the problem `invalid-table`. */
     check: async (body: Uint8Array<ArrayBuffer>): Answer<undefined> =>
       mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body }), () => undefined),
-    pack: (sha256: string) => read({ method: "GET", path: packPath(sha256) }, api.packSchema),
+    pack: (sha256: string) => get(packPath(sha256), api.packSchema),
     putPart: (sha256: string, { part, bytes: body }: PackPart) => {
       const path = part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`;
       return read(
@@ -99,8 +99,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     explainRequest: (request: object) =>
       read({ method: "POST", path: "/-/explain", headers: JSON_TYPE, body: JSON.stringify(request) }, EXPLAINED),
     /** Everything known of an idempotency key, of all callers. */
-    idempotency: (key: string) =>
-      read({ method: "GET", path: `/-/idempotency/${encodeURIComponent(key)}` }, KEY_ENTRIES),
+    idempotency: (key: string) => get(`/-/idempotency/${encodeURIComponent(key)}`, KEY_ENTRIES),
     events: (page: PageQuery) => list("/-/events/log", page, EVENT_LOG),
     /** The table version of the responding isolate. */
     ready: async () => {

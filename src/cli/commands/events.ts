@@ -95,7 +95,7 @@ async function print({ print: out, paint }: Runtime, shown: readonly ShownEvent[
   await out(json ? jsonText(...shown) : linesText(painted));
 }
 
-/** Kinds that somebody did on purpose. */
+/** Kinds that operators did on purpose. */
 const CALM: ReadonlySet<string> = new Set(["publication", "canary"]);
 
 function reportWebhook(runtime: Runtime, webhook: ShownEvents["webhook"]): void {

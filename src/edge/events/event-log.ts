@@ -99,7 +99,7 @@ export class EventLog {
     return shownStates(this.#states);
   }
 
-  /** There was a request, or somebody looks. */
+  /** There was a request, or a page reads the log. */
   noteLife(): void {
     this.#livelyMs = this.#deps.clock.nowMs();
   }
@@ -135,7 +135,7 @@ export class EventLog {
     this.#take(drafts);
   }
 
-  /** What is due, of the alarm. Deliveries are not waited for. */
+  /** Called by the alarm. Deliveries are not waited for. */
   async run(deliver: (round: Promise<void>) => void): Promise<void> {
     if (this.#newsDueMs <= this.#deps.clock.nowMs()) await this.#readNews();
     if (this.#webhook !== undefined) deliver(this.#webhook.deliver());
@@ -185,7 +185,7 @@ export class EventLog {
 /** A call of the control plane, from its own isolate or another machine. */
 const NEWS_DEADLINE_MS = 10_000;
 
-/** That of the object's platform. */
+/** The log over the object's platform. */
 export function openEventLog({ storage }: DurableObjectState, env: Env, config: Config, entropy: Entropy): EventLog {
   const { webhook, gatewayName, environment } = config;
   return new EventLog({

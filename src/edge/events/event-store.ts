@@ -106,7 +106,7 @@ export class EventStore {
     return this.#sql.exec<{ n: number }>("SELECT COUNT(*) AS n FROM deliveries").one().n;
   }
 
-  /** Before it is sent, so that it is sent again where nobody learns how that ended. */
+  /** Before it is sent, so that it is sent again where its end stays unknown. */
   tryDelivery(event: number, dueMs: number): void {
     this.#sql.exec("UPDATE deliveries SET tries = tries + 1, due_ms = ? WHERE event = ?", Math.ceil(dueMs), event);
   }

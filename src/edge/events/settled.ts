@@ -30,7 +30,7 @@ export function dueOf({ state, leftMs = 0, next }: Settled, holdMs: HoldMs): num
   return Math.max(leftMs + holds, next.sinceMs + Math.min(holds, STEADY_MS));
 }
 
-/** What is watched, by key, and what changed since it was stored. */
+/** Watched states by key, and the changes that are not stored yet. */
 export class WatchedStates {
   readonly #states: Map<string, Settled>;
   readonly #changed = new Set<string>();

@@ -3,7 +3,7 @@ import type { LogEvent } from "../../formats/console-api.ts";
 
 /** A message by the specification of Standard Webhooks (standardwebhooks.com). */
 
-/** Of this gateway, as its receivers tell one from others. */
+/** Names by which receivers tell one gateway from another. */
 export interface Sender {
   readonly gateway: string;
   readonly environment: string | undefined;

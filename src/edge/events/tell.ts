@@ -4,7 +4,7 @@ import { throwTimeout, withTimeout } from "../platform.ts";
 
 const DEADLINE_MS = 4_000;
 
-/** The control plane has news for the log of events. Nothing waits for it: a change that nobody told is found with the table. */
+/** The control plane has news for the log of events. Nothing waits for it: a change that is not told is found with the table. */
 export async function tellOfNews({ TRAFFIC }: Pick<Env, "TRAFFIC">): Promise<void> {
   // Plain data crosses without the types of RPC.
   const log = TRAFFIC.get(TRAFFIC.idFromName(METRICS_OBJECT)) as unknown as Pick<MetricsRpc, "noteNews">;

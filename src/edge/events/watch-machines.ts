@@ -19,12 +19,16 @@ const nodeKey = (address: string): string => `node ${address}`;
 /** The machines of a cluster, as its control plane hears of them: edges that are behind or gone, state nodes that are silent. */
 export class MachineWatch {
   readonly #states: WatchedStates;
-  /** Of each edge, when it was last heard of. Of those that are known from before, since this began. */
+  /** When each edge was last heard of. One that is known from before counts as heard now, unless it was gone. */
   readonly #heard = new Map<string, number>();
 
   constructor(states: WatchedStates, nowMs: number) {
     this.#states = states;
-    for (const key of states.keys(edgeKey(""))) this.#heard.set(key.slice(edgeKey("").length), nowMs);
+    for (const key of states.keys(edgeKey(""))) {
+      const known = states.get(key);
+      const goneMs = known?.state === "gone" ? (known.sinceMs ?? nowMs) : undefined;
+      this.#heard.set(key.slice(edgeKey("").length), goneMs === undefined ? nowMs : goneMs - GONE_MS);
+    }
   }
 
   watch(machines: Machines, nowMs: number): readonly EventDraft[] {
@@ -74,7 +78,7 @@ export class MachineWatch {
       const key = nodeKey(address);
       const silentFor = heard.filter(({ silent = [] }) => silent.includes(address)).map(({ name }) => name);
       const before = this.#states.get(key) ?? { state: "answering" };
-      // Without an edge nobody can say.
+      // Edges alone can say.
       const state = heard.length === 0 ? before.state : silentFor.length > 0 ? "silent" : "answering";
       const after = settle(before, state, nowMs, nodeHold);
       if (after.state === "answering" && after.next === undefined) this.#states.drop(key);

@@ -23,9 +23,9 @@ interface Watched {
 }
 
 export interface Observed {
-  /** Of the table in force. */
+  /** Origins of the table in force. */
   readonly origins: readonly OriginStatus[];
-  /** Of the last minute, by region; "" for none. */
+  /** Figures of the last minute, by region; "" for none. */
   readonly recent: ReadonlyMap<string, RecentTraffic>;
   /** Whether that table is the one in force for certain. */
   readonly isCertain: boolean;
@@ -41,7 +41,7 @@ interface Evidence {
 const RESIDUE_MS = 75_000;
 
 const REGION_HOLDS: Readonly<Record<string, number>> = {
-  // What it is judged by has held already.
+  // Its evidence has held already.
   down: 0,
   degraded: 10_000,
   // A breaker is half open between two times that it is open.
@@ -52,7 +52,7 @@ const REGION_HOLDS: Readonly<Record<string, number>> = {
 
 const regionHold: HoldMs = (from, to) => {
   if (from === "down" && to === "degraded") return RESIDUE_MS;
-  // Nobody asks: that is no event.
+  // A region without requests is no event.
   if (from === "healthy" && to === "not-asked") return Number.POSITIVE_INFINITY;
   return REGION_HOLDS[to] ?? 0;
 };
@@ -88,7 +88,7 @@ export function watchRegions(
     return [
       watchRegion(states, evidence, nowMs),
       ...origins
-        // Of a single origin its region says all.
+        // The region says all about a single origin.
         .filter((origin) => origins.length > 1 || states.get(originKey(origin)) !== undefined)
         .map((origin) => watchOrigin(states, origin, nowMs)),
       watchErrors(states, evidence, nowMs),
@@ -230,35 +230,44 @@ function watchErrors(states: WatchedStates, { name, recent }: Evidence, nowMs: n
   const before = states.get(key) ?? FEW;
   const { requests = 0, errors = 0 } = recent ?? {};
   const share = requests === 0 ? 0 : errors / requests;
-  // Of a region that is down it is known.
+  // A region that is down is told already.
   const isDown = states.get(regionKey(name))?.state === "down";
   const isMany = share >= MANY_SHARE && errors >= FEW_ERRORS && (before.state === "many" || !isDown);
   const state = isMany ? "many" : share < OVER_SHARE || before.state === "few" ? "few" : "many";
   const after = settle(before, state, nowMs, errorsHold);
   if (states.get(key) !== undefined || after !== FEW) states.set(key, after);
   if (after.state === before.state) return { drafts: [], dueMs: dueOf(after, errorsHold) };
+  if (after.state === "few") states.drop(key);
+  const draft = errorsEvent(before, after, { name, recent, share, nowMs });
+  return { drafts: [draft], dueMs: Number.POSITIVE_INFINITY };
+}
+
+interface Share extends Pick<Evidence, "name" | "recent"> {
+  readonly share: number;
+  readonly nowMs: number;
+}
+
+function errorsEvent(before: Settled, after: Settled, { name, recent, share, nowMs }: Share): EventDraft {
   const isOver = after.state === "few";
-  if (isOver) states.drop(key);
-  const lastedMs = isOver ? (after.sinceMs ?? nowMs) - (before.sinceMs ?? nowMs) : undefined;
-  const failed = `${count(errors)} of ${count(requests)}`;
-  const draft: EventDraft = {
-    atMs: after.sinceMs ?? nowMs,
+  const atMs = after.sinceMs ?? nowMs;
+  const lastedMs = isOver ? atMs - (before.sinceMs ?? nowMs) : 0;
+  const failed = `${count(recent?.errors ?? 0)} of ${count(recent?.requests ?? 0)}`;
+  const many = `${shareText(share)} of the requests ${whereText(name)} fail: ${failed} in the last minute.`;
+  const few = `The errors of requests ${whereText(name)} are over, after ${durationText(lastedMs)}: ${failed} failed in the last minute.`;
+  return {
+    atMs,
     kind: "errors",
-    type: isOver ? "errors.few" : "errors.many",
-    words:
-      lastedMs === undefined
-        ? `${shareText(share)} of the requests ${whereText(name)} fail: ${failed} in the last minute.`
-        : `The errors of requests ${whereText(name)} are over, after ${durationText(lastedMs)}: ${failed} failed in the last minute.`,
+    type: `errors.${after.state}`,
+    words: isOver ? few : many,
     ...(name !== "" && { region: name }),
     evidence: {
       ...figuresOf(recent),
       percent: Number((share * 100).toPrecision(3)),
       boundPercent: (isOver ? OVER_SHARE : MANY_SHARE) * 100,
-      ...(lastedMs === undefined ? {} : { lastedSeconds: Math.round(lastedMs / 1000) }),
+      ...(isOver && { lastedSeconds: Math.round(lastedMs / 1000) }),
     },
     ...(isOver && { isOver }),
   };
-  return { drafts: [draft], dueMs: Number.POSITIVE_INFINITY };
 }
 
 const whereText = (region: string): string => (region === "" ? "that go to no region" : `to ${region}`);

@@ -11,9 +11,9 @@ export interface WebhookSettings {
   readonly secrets: readonly string[];
 }
 
-/** What is known of the receiver, as it is stored. */
+/** State of the receiver, as it is stored. */
 interface Receiver {
-  /** Of the settings: another one begins anew. */
+  /** Hash of the settings: another one begins anew. */
   readonly of: number;
   /** In a row. */
   readonly failures: number;

@@ -160,7 +160,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     return newest === undefined ? history : { ...history, lastEvent: newest };
   }
 
-  /** Where somebody looks, the log is kept up. */
+  /** The log is kept up while a page reads it. */
   async events(query: EventQuery): Promise<EventPage> {
     this.#events.noteLife();
     await this.#wakeIfDue(this.#events.dueMs());
@@ -213,7 +213,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     return this.#tables.peek((work) => this.ctx.waitUntil(work));
   }
 
-  /** Of reports and pages, which no fault of the log may cost. */
+  /** A fault of the log must cost no report and no page. */
   #judgeSafely(): void {
     try {
       this.#judge();

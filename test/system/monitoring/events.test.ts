@@ -98,7 +98,7 @@ describe("a gateway with a receiver of events", () => {
     });
     expect(event).toMatchObject({ kind: "region", region: "ap", words: expect.stringMatching(/^ap is down\. /) });
     expect(Math.abs(Date.parse(event.time) - downFromMs)).toBeLessThan(15_000);
-    // What it tells is what the gateway does.
+    // The event says what the gateway does.
     expect([(await order(ORDER_KZ)) >= 500, await order(ORDER_DE)]).toEqual([true, 200]);
     const { regions } = (await (await fetch(`${stack.url}/-/regions`)).json()) as {
       readonly regions: Readonly<Record<string, { readonly state: string; readonly since?: string }>>;
