@@ -36,12 +36,13 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack?.stop());
 
-/** Styles in the page's own way: its policy refuses those that tools add to a page. */
+/** Styles in the page's own way: its policy refuses those that tools add to a page. The page's own sheets stay; that of a test before goes. */
 const adopt = (page: Page, css: string) =>
   page.evaluate((text) => {
-    const sheet = new CSSStyleSheet();
+    const isOfTest = (sheet: CSSStyleSheet) => Reflect.get(sheet, "isOfTest") === true;
+    const sheet = Object.assign(new CSSStyleSheet(), { isOfTest: true });
     sheet.replaceSync(text);
-    document.adoptedStyleSheets = [sheet];
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((each) => !isOfTest(each)), sheet];
   }, css);
 
 /** Hides parts that no two pictures show alike: a cursor that blinks, and random texts. */
