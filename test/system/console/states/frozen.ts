@@ -72,7 +72,7 @@ const OF_CANARY = {
   left: 6,
 };
 
-const FIGURES: MetricsHistory = {
+export const FIGURES: MetricsHistory = {
   source: "all",
   span: "hour",
   stepSeconds: 10,
