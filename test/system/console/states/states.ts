@@ -258,7 +258,10 @@ const TROUBLES: readonly State[] = [
       const bad = { when: { country: "ZZ" }, region: "nowhere" };
       const page = await edit(stack, (table) => ({ ...table, routes: Array.from({ length: 100 }, () => bad) }));
       await heading(page, /^\d+ faults/);
-      await page.locator(".faults .jump").first().evaluate((jump) => (jump as HTMLElement).click());
+      await page
+        .locator(".faults .jump")
+        .first()
+        .evaluate((jump) => (jump as HTMLElement).click());
       // The editor marks faults once its clock has gone on.
       await page.clock.setFixedTime(NOW + 1_000);
       await page.locator(".editor .cm-lintRange-error").first().waitFor();
