@@ -1,6 +1,6 @@
 import { UNDONE } from "../../formats/console-diff.ts";
 import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
-import { canonical } from "../../routing/diff/key-space.ts";
+import { isSame } from "../../routing/diff/parts.ts";
 import { diffRules, type RuleName } from "../../routing/diff/rules.ts";
 import { diffTables, type TableDiff } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
@@ -129,7 +129,7 @@ export interface PairedRoutes {
 
 /** Routes with the same conditions are one; so are those in between that are as many before as after. */
 export function pairedRoutes(before: DeclaredTable, after: DeclaredTable): PairedRoutes {
-  const [left, right] = [before, after].map(({ routes }) => routes.map(({ when }) => canonical(when))) as [
+  const [left, right] = [before, after].map(({ routes }) => routes.map(({ when }) => JSON.stringify(when))) as [
     string[],
     string[],
   ];
@@ -176,7 +176,7 @@ function routeLines(
     const words = [{ text: `Route ${index + 1}`, isStrong: true }] as const;
     if (was === undefined)
       lines.push({ how: "added", words: [{ text: `New route ${index + 1}`, isStrong: true }], detail: NOTHING });
-    else if (canonical(before.routes[was]) !== canonical(route)) lines.push({ how: "changed", words, detail: NOTHING });
+    else if (!isSame(before.routes[was], route)) lines.push({ how: "changed", words, detail: NOTHING });
   }
   for (const index of before.routes.keys())
     if (!routes.after.has(index) && !gone.has(index))

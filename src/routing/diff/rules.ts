@@ -25,8 +25,7 @@ const DEFAULT = "default";
 
 /** Compares checked tables, like `diffTables`, and says which route took the keys and which one takes them. */
 export const diffRules = (before: DeclaredTable, after: DeclaredTable): RuleDiff => {
-  const names = new Map<DeclaredRoute, string>();
-  for (const route of [...before.routes, ...after.routes]) names.set(route, canonical(route));
+  const names = namesOf([...before.routes, ...after.routes]);
   const nameOf = (route: DeclaredRoute) => names.get(route) ?? canonical(route);
   const ruleOf = (route: DeclaredRoute | undefined) => (route === undefined ? DEFAULT : nameOf(route));
   const left = rulesOf(before, nameOf);
@@ -47,6 +46,19 @@ export const diffRules = (before: DeclaredTable, after: DeclaredTable): RuleDiff
     ),
   };
 };
+
+/** Routes that say the same have one name, whatever the order of their members. Most are written alike, and are read once. */
+function namesOf(routes: readonly DeclaredRoute[]): ReadonlyMap<DeclaredRoute, string> {
+  const byText = new Map<string, string>();
+  return new Map(
+    routes.map((route) => {
+      const text = JSON.stringify(route);
+      const name = byText.get(text) ?? canonical(route);
+      byText.set(text, name);
+      return [route, name];
+    }),
+  );
+}
 
 type Rules = ReadonlyMap<string, RuleName>;
 
