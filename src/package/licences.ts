@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { ROOT } from "./folders.ts";
 
 /** The licences of what is bundled, as they ask it: with the copyright and the text. */
@@ -17,16 +17,17 @@ const NOTICE_FILE = /^notice(?:\.(?:md|txt))?$/i;
 /** Texts in the order of names, each package version once. `sources`: the files of which something is in the package. */
 export function licencesOf(sources: readonly string[]): string {
   const folders = new Set(sources.flatMap((path) => packageFolder(path) ?? []));
-  const bundled = [...folders].map(readPackage).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const parts = bundled.map(
-    ({ name, version, license, text }) => `${"-".repeat(80)}\n${name} ${version} (${license})\n\n${text.trim()}\n`,
-  );
+  const fonts = new Set(sources.filter((path) => path.endsWith(".woff2")).map((path) => dirname(resolve(ROOT, path))));
+  const bundled = [...[...folders].map(readPackage), ...[...fonts].map(readFont)];
+  const parts = bundled
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    .map(({ text, ...own }) => `${"-".repeat(80)}\n${keyOf(own)} (${own.license})\n\n${text.trim()}\n`);
   return [HEAD, ...parts].join("\n");
 }
 
-const keyOf = ({ name, version }: Bundled): string => `${name} ${version}`;
+const keyOf = ({ name, version }: Pick<Bundled, "name" | "version">): string => `${name} ${version}`;
 
-const HEAD = `This package contains code of the following packages, each under its own licence.
+const HEAD = `This package contains code and fonts of the following packages, each under its own licence.
 `;
 
 /** The innermost package that a file belongs to; none for the project's own. */
@@ -34,6 +35,14 @@ function packageFolder(path: string): string | undefined {
   const [, folder] = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(resolve(ROOT, path)) ?? [];
   return folder;
 }
+
+/** Subsets of the fonts of the console; their licence stands beside them (OFL 1.1 §2). */
+const readFont = (folder: string): Bundled => ({
+  name: "Geist",
+  version: "fonts",
+  license: "OFL-1.1",
+  text: readFileSync(join(folder, "OFL.txt"), "utf8"),
+});
 
 function readPackage(folder: string): Bundled {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
