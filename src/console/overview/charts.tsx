@@ -32,15 +32,7 @@ export function Charts({ shown: all, names, revisions }: Props) {
   const span = { from: at[0] ?? 0, to: at.at(-1) ?? 0 };
   const when =
     cursorAt.value === undefined ? "Values of now" : `Values at ${timeTextFor(at, span)(cursorAt.value, true)}`;
-  if (at.length < 2) {
-    return (
-      <Sheet title="Over time">
-        <Empty icon="overview" title="No request was counted yet">
-          The first figures come with the first minute of traffic.
-        </Empty>
-      </Sheet>
-    );
-  }
+  if (at.length < 2) return <NoFigures isKnown={shown.source !== "none"} />;
   const shared = { at, flags };
   const times = hasOrigins ? [...lines.times, ...lines.originTimes] : lines.times;
   return (
@@ -72,6 +64,20 @@ export function Charts({ shown: all, names, revisions }: Props) {
     </Sheet>
   );
 }
+
+const NoFigures = ({ isKnown }: { isKnown: boolean }) => (
+  <Sheet title="Over time">
+    {isKnown ? (
+      <Empty icon="overview" title="No request was counted yet">
+        The first figures come with the first minute of traffic.
+      </Empty>
+    ) : (
+      <Empty icon="offline" title="The figures are not known">
+        The counters cannot be read now.
+      </Empty>
+    )}
+  </Sheet>
+);
 
 function useLines(shown: MetricsHistory, names: readonly string[]) {
   return useMemo(() => {

@@ -33,6 +33,11 @@ export const regions = signal<Regions | undefined>(undefined);
 export const regionsProblem = signal<Problem | undefined>(undefined);
 /** Unix ms: when the states were last read. */
 export const regionsAtMs = signal(0);
+/** Unix ms, by the page's own clock: ages go on while nothing is heard. */
+export const clock = signal(Date.now());
+/** Older states are none of now: two answers in turn did not come. */
+const OLD_MS = 10_000;
+export const areStatesOld = computed(() => regionsAtMs.value > 0 && clock.value - regionsAtMs.value > OLD_MS);
 export const status = signal<Status | undefined>(undefined);
 export const revisions = signal<readonly TableRevision[] | undefined>(undefined);
 export const log = signal<EventLog | undefined>(undefined);
@@ -173,7 +178,10 @@ export function watchLive(): () => void {
   void loadRegions();
   void loadPublished();
   void loadLog();
-  const states = setInterval(() => void loadRegions(), REGIONS_MS);
+  const states = setInterval(() => {
+    clock.value = Date.now();
+    void loadRegions();
+  }, REGIONS_MS);
   const figures = setInterval(() => {
     if (!isLive.value || RANGES[range.value].span !== "hour") void loadHistory();
     if (!isLive.value) void loadPublished();

@@ -13,6 +13,7 @@ import { EventLogSheet, LastChanges } from "./changes.tsx";
 import { Charts } from "./charts.tsx";
 import { incidentsOf, troubleOf } from "./incident.ts";
 import {
+  areStatesOld,
   historyProblem,
   hour,
   isLive,
@@ -66,7 +67,13 @@ export default function Overview() {
       <Tiles hour={hour.value} incidents={incidents} />
       <div class="two">
         <div class="pile">
-          <RegionRows names={names} regions={regions.value} hour={hour.value} incidents={incidents} />
+          <RegionRows
+            names={names}
+            regions={regions.value}
+            oldMs={areStatesOld.value ? regionsAtMs.value : undefined}
+            hour={hour.value}
+            incidents={incidents}
+          />
           <OverTime names={names} />
         </div>
         <div class="pile">
@@ -75,9 +82,7 @@ export default function Overview() {
               <WorldMap names={names} byCountry={byCountry} down={down} />
             </Sheet>
           )}
-          {shown.value && shown.value.source !== "none" && (
-            <Problems shown={shown.value} title={`Problems, last ${range.value}`} flags={flagsOf()} />
-          )}
+          <ProblemsSheet />
           <LastChanges revisions={revisions.value} />
           <EventLogSheet />
         </div>
@@ -111,29 +116,30 @@ const Head = () => (
   </PageHead>
 );
 
+function ProblemsSheet() {
+  if (shown.value === undefined || shown.value.source === "none") return null;
+  return <Problems shown={shown.value} title={`Problems, last ${range.value}`} flags={flagsOf()} />;
+}
+
 const flagsOf = () =>
   (revisions.value ?? []).flatMap(({ time, revision }) =>
     time === undefined ? [] : [{ at: Date.parse(time) / 1000, text: String(revision) }],
   );
 
-/** States older than this are no states of now. */
-const OLD_MS = 30_000;
-
 /** Where the page knows less than it seems. It never looks sound by what it could not read. */
 function Doubts() {
-  const isOld = regionsAtMs.value > 0 && Date.now() - regionsAtMs.value > OLD_MS;
   const at = clockText(regionsAtMs.value / 1000, true);
   return (
     <div class="alarms">
-      {(isOld || regionsProblem.value !== undefined) && regionsAtMs.value > 0 && (
-        <Note isTop kind="first" title={`The states below are of ${at}: how the regions are now is not known`} isAlert>
-          {regionsProblem.value?.detail ?? ""}
+      {areStatesOld.value && (
+        <Note isTop kind="first" title={`States were last read at ${at}: how the regions are now is not known`} isAlert>
+          {isReachable.value ? (regionsProblem.value?.detail ?? "") : ""}
         </Note>
       )}
       {regionsProblem.value && regionsAtMs.value === 0 && isReachable.value && (
         <ProblemNote isTop problem={regionsProblem.value} onRetry={() => void loadRegions()} />
       )}
-      {historyProblem.value && (
+      {historyProblem.value && isReachable.value && (
         <ProblemNote
           isTop
           problem={historyProblem.value}

@@ -7,7 +7,7 @@ import { Sheet, Skeleton } from "../app/parts/sheet.tsx";
 import { Mark, type Mood, StateMark } from "../app/parts/state.tsx";
 import { type Row, Share, Table } from "../app/parts/table.tsx";
 import { fragmentOf } from "../app/router.ts";
-import { msText } from "../app/words.ts";
+import { clockText, msText } from "../app/words.ts";
 import type { Origin, Regions } from "../lookup/ask.ts";
 import { ratesOf, recentOf, wholeOf } from "./history.ts";
 import type { Incident } from "./incident.ts";
@@ -18,6 +18,8 @@ import { Spark } from "./tiles/tile.tsx";
 interface Props {
   readonly names: readonly string[];
   readonly regions: Regions | undefined;
+  /** Unix ms: the states are of then, and none of now. */
+  readonly oldMs: number | undefined;
   readonly hour: MetricsHistory | undefined;
   readonly incidents: readonly Incident[];
 }
@@ -34,7 +36,7 @@ const COLUMNS = [
 ];
 
 /** Regions as they are now: those in trouble first, with their origins and the evidence about them. */
-export function RegionRows({ names, regions, hour, incidents }: Props) {
+export function RegionRows({ names, regions, oldMs, hour, incidents }: Props) {
   const nowMs = Date.now();
   const whole = hour && wholeOf(hour);
   const aside = (
@@ -71,7 +73,7 @@ export function RegionRows({ names, regions, hour, incidents }: Props) {
         <a key="region" href={fragmentOf("regions", { region: name })}>
           <RegionChip name={name} />
         </a>,
-        <State key="state" state={health?.state} incident={incident} origins={origins} nowMs={nowMs} />,
+        <State key="state" state={health?.state} incident={incident} origins={origins} oldMs={oldMs} nowMs={nowMs} />,
         own === undefined ? (
           "–"
         ) : (
@@ -98,7 +100,7 @@ export function RegionRows({ names, regions, hour, incidents }: Props) {
             region={name}
           />
         ) : null,
-        <Marks key="origins" origins={origins} nowMs={nowMs} />,
+        oldMs === undefined ? <Marks key="origins" origins={origins} nowMs={nowMs} /> : origins.length,
       ],
       ...(isToShow(health?.state, origins, nowMs) && {
         below: <Evidence basis={health?.basis ?? ""} origins={origins} nowMs={nowMs} />,
@@ -121,15 +123,18 @@ interface StateProps {
   readonly state: RegionState | undefined;
   readonly incident: Incident | undefined;
   readonly origins: readonly Origin[];
+  readonly oldMs: number | undefined;
   readonly nowMs: number;
 }
 
 /** Requests that fail are no green state, even where the gateway's judgement is a moment behind. */
-function State({ state, incident, origins, nowMs }: StateProps) {
-  if (state === undefined) {
+function State({ state, incident, origins, oldMs, nowMs }: StateProps) {
+  if (state === undefined || oldMs !== undefined) {
+    const before =
+      state === undefined || oldMs === undefined ? "" : `, at ${clockText(oldMs / 1000, false)}: ${WORDS[state]}`;
     return (
       <Mark mood="plain" icon="none">
-        Not known
+        {`Not known${before}`}
       </Mark>
     );
   }
@@ -146,6 +151,14 @@ function State({ state, incident, origins, nowMs }: StateProps) {
     </StateMark>
   );
 }
+
+const WORDS: Readonly<Record<RegionState, string>> = {
+  healthy: "healthy",
+  testing: "testing",
+  degraded: "degraded",
+  down: "down",
+  "not-asked": "not asked yet",
+};
 
 const MARKS: Readonly<Record<OriginState, readonly [mood: Mood, icon: IconName, word: string]>> = {
   healthy: ["good", "good", "Healthy"],

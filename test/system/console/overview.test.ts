@@ -240,7 +240,11 @@ describe("the overview", () => {
     const { page, context } = own;
     await rowIn(page, "Figures of the regions", /^eu/).waitFor();
     await page.route("**/-/regions", (route) => route.fulfill({ status: 503, json: { title: "Module unavailable" } }));
-    await page.getByText(/^The states below are of \d\d:\d\d:\d\d: how the regions are now is not known$/).waitFor();
+    await page.getByText(/^States were last read at \d\d:\d\d:\d\d: how the regions are now is not known$/).waitFor();
+    await rowIn(page, "Figures of the regions", /^eu/)
+      .getByText(/^Not known, at \d\d:\d\d: /)
+      .waitFor();
+    expect(await page.locator(".regions .state.good, .regions .origins .good").count()).toBe(0);
     await context.close();
   });
 });

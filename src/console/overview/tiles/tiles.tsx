@@ -34,11 +34,7 @@ export function Tiles({ hour, incidents }: Props) {
 }
 
 const whyNone = (hour: MetricsHistory | undefined): string =>
-  hour === undefined
-    ? "loading"
-    : hour.source === "none"
-      ? "not known: the counters cannot be read"
-      : "the first minute is counted";
+  hour === undefined ? "loading" : hour.source === "none" ? "not known: the counters cannot be read" : "no figures yet";
 
 function Figures({
   hour: all,

@@ -43,9 +43,17 @@ it("tells of an origin that is gone, with the requests that it fails", async () 
     "#/routes?from=ap&to=eu",
   );
   await page.getByRole("list", { name: "Problems" }).getByText("No origin").first().waitFor();
+  await page
+    .getByRole("list", { name: "Events" })
+    .getByText(/^ap is down/)
+    .waitFor();
   await Promise.all([sound.end(), hit.end()]);
   expect(sound.statuses.size).toBe(1);
   expect([...hit.statuses.keys()].toSorted()[0]).toBe(200);
   expect((await violations(own)).join("\n")).toBe("");
+  await alarm.getByRole("link", { name: "Draft: new IDs to eu" }).click();
+  const form = page.getByRole("dialog");
+  expect(await form.getByRole("radio", { name: "New ones alone, minted from now on" }).isChecked()).toBe(true);
+  expect(await form.getByRole("combobox").inputValue()).toBe("eu");
   expect(own.faults).toEqual([]);
 });
