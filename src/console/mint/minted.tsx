@@ -31,7 +31,7 @@ export function MintedIds({ minted }: { minted: Minted }) {
   const { ids, entity, layout, country, region, regions } = minted;
   const [shown, setShown] = useState(SHOWN);
   const regionAt = (at: number): string | undefined => regions?.[at] ?? region;
-  // Of those in view: each is read like a pasted one.
+  // Only those in view: each is read like a pasted one.
   const strips = useMemo(() => ids.slice(0, shown).map(stripOf), [ids, shown, knownTable.value]);
   const csv = useMemo(
     () => [["ID", "Region"], ...ids.map((id, at) => [id, regionAt(at) ?? ""])].map((row) => row.map(cell).join(",")),
@@ -46,18 +46,7 @@ export function MintedIds({ minted }: { minted: Minted }) {
   return (
     <Sheet
       title={`${plural(ids.length, `${entity} ID`)}${country ? ` of ${countryName(country)}` : ""}`}
-      aside={
-        <div class="row">
-          <Copy text={ids.join("\n")} label="all IDs" name="Copy all" kind="plain" />
-          <Button
-            size="small"
-            icon="download"
-            onClick={() => download("waybill-minted.csv", "text/csv", `${csv.join("\r\n")}\r\n`)}
-          >
-            CSV
-          </Button>
-        </div>
-      }
+      aside={<Files ids={ids} csv={csv} />}
     >
       <p class="in about" role="status">
         {where} The gateway said so at {clockText(minted.at / 1000, true)}, in layout {layout}.
@@ -91,6 +80,19 @@ export function MintedIds({ minted }: { minted: Minted }) {
     </Sheet>
   );
 }
+
+const Files = ({ ids, csv }: { ids: readonly string[]; csv: readonly string[] }) => (
+  <div class="row">
+    <Copy text={ids.join("\n")} label="all IDs" name="Copy all" kind="plain" />
+    <Button
+      size="small"
+      icon="download"
+      onClick={() => download("waybill-minted.csv", "text/csv", `${csv.join("\r\n")}\r\n`)}
+    >
+      CSV
+    </Button>
+  </div>
+);
 
 const stripOf = (id: string) =>
   knownOf({
