@@ -11,7 +11,7 @@ import { clockText } from "../app/words.ts";
 import { Alarms } from "./alarm.tsx";
 import { EventLogSheet, LastChanges } from "./changes.tsx";
 import { Charts } from "./charts.tsx";
-import { incidentsOf, troubleOf } from "./incident.ts";
+import { type Incident, incidentsOf, troubleOf } from "./incident.ts";
 import {
   areStatesOld,
   historyProblem,
@@ -51,9 +51,7 @@ export default function Overview() {
     () => (table === undefined ? new Map<string, string>() : regionByCountry(reader.value, table, Date.now())),
     [reader.value, table],
   );
-  const down = new Set(
-    incidents.flatMap(({ level, region }) => (level === "down" && region !== undefined ? [region] : [])),
-  );
+  const down = downOf(incidents);
   return (
     <>
       <Head />
@@ -116,6 +114,9 @@ const Head = () => (
   </PageHead>
 );
 
+const downOf = (incidents: readonly Incident[]): ReadonlySet<string> =>
+  new Set(incidents.flatMap(({ level, region }) => (level === "down" && region !== undefined ? [region] : [])));
+
 function ProblemsSheet() {
   if (shown.value === undefined || shown.value.source === "none") return null;
   return <Problems shown={shown.value} title={`Problems, last ${range.value}`} flags={flagsOf()} />;
@@ -149,7 +150,7 @@ function Doubts() {
       )}
       {hour.value?.source === "none" && (
         <Note isTop kind="first" title="The counters cannot be read: figures of now are not known">
-          Requests are served all the same.
+          Requests do not wait for them.
         </Note>
       )}
       {regions.value?.source === "this isolate" && (
