@@ -163,8 +163,13 @@ async function expectTabStops(page: Page): Promise<void> {
       let element = document.activeElement;
       while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
       if (element === null || element === document.body) return undefined;
-      // A hidden input shows its focus on its label, and the editor on its frame.
-      const frame = element.matches(".cm-content") ? ".cm-editor" : element.matches("[type=file]") ? "label" : null;
+      // A hidden input shows its focus on its label, the editor and the box for everything on their frames.
+      const frames = [
+        [".cm-content", ".cm-editor"],
+        ["[type=file]", "label"],
+        [".ask :is(input, textarea)", ".ask"],
+      ] as const;
+      const [, frame = null] = frames.find(([inner]) => element?.matches(inner)) ?? [];
       const shown = (frame === null ? null : element.closest(frame)) ?? element;
       const isMarked = () => {
         const { outlineStyle, outlineWidth } = getComputedStyle(shown);
