@@ -13,7 +13,7 @@ export function TextView({ diff: { lines }, isBare }: { diff: TextDiff; isBare?:
   return (
     <>
       <section
-        class={isBare ? "lines bare" : "lines"}
+        class={isBare ? "scroll lines bare" : "scroll lines"}
         aria-label="Lines that differ"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard (WCAG 2.1.1)
         tabIndex={0}
