@@ -79,7 +79,9 @@ function useFocusInPlace(href: string) {
     if (list?.offsetParent !== null) return undefined;
     own.current?.focus();
     return () => {
-      requestAnimationFrame(() => list.querySelector<HTMLElement>(`a[href="${CSS.escape(href)}"]`)?.focus());
+      requestAnimationFrame(() =>
+        list.querySelector<HTMLElement>(`a[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true }),
+      );
     };
   }, [href]);
   return own;

@@ -48,8 +48,10 @@ describe.each(["support", "viewer"] as const)("/person/1 to %s, where 1 alone is
     await page.getByRole("button", { name: "Clear" }).click();
     await box(page).fill(text);
     await page.getByRole("heading", { name: "3 IDs" }).waitFor();
-    await askList(page);
-    expect(await regions()).toBe("eu,us,us");
+    // They are the same IDs: the answers of before hold until one asks again.
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("button", { name: "Ask again" }).waitFor();
+    await expect.poll(regions).toBe("eu,us,us");
     await context.close();
   });
 
