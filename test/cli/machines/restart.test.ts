@@ -107,6 +107,7 @@ describe("the nodes of a restart", () => {
     expect(names([node(one, other, third)])).toBe(
       "10.0.0.2:7 and 10.0.0.3:7: give the file of each node of this machine with --config, or a command for nodes elsewhere, such as --command 'ssh {host} systemctl restart waybill-state'.",
     );
+    expect(names([node(one, other, third), node(other, one, third)])).toMatch(/^10\.0\.0\.3:7: give the file /);
     expect(names([{ ...node(one), cluster: undefined }])).toMatch(/^No file names a node of a cluster/);
   });
 

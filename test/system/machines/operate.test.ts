@@ -132,6 +132,8 @@ it("an edge is ready with all state nodes gone, and says how old its mirror is",
   expect(metrics).not.toContain("waybill_edge_behind");
   expect(cluster("status", ["edge1"])).toMatchObject({
     status: 2,
-    stdout: expect.stringMatching(/^published: none$[\s\S]*no state node says which edges there are/m),
+    stdout: expect.stringMatching(
+      /^published: unknown, no state node answers$[\s\S]*no state node says which edges there are/m,
+    ),
   });
 });

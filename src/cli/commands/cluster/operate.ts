@@ -27,7 +27,7 @@ of which one may win, a conditional replacement, a read, a list; what was writte
 Example:
   $ waybill cluster check --config /etc/waybill/state.json
 
-Exit code: 0 without faults; 1 with faults, or if the file cannot be read. Notes are no faults.`,
+Exit code: 0 without faults; 1 with faults, or if the file cannot be read. Notes and warnings are no faults.`,
   run: async (runtime, _, { config, json }) => {
     const options = await machineOf(config, runtime);
     const { checkMachine } = await import("../../../host/machines/operate/check.ts");
@@ -87,7 +87,9 @@ Exit code: 0 if all is well; 2 if a node is not ready, or an edge is behind, sil
 
 function formatStatus({ published, leases, nodes, edges, faults }: ClusterStatus): string {
   const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
-  const first = published === null ? "none" : `revision ${published.revision}, change ${published.change}`;
+  const isAnswered = nodes.some(({ why }) => why === undefined);
+  const none = isAnswered ? "none" : "unknown, no state node answers";
+  const first = published === null ? none : `revision ${published.revision}, change ${published.change}`;
   return linesText([
     `published: ${first}`,
     ...section(
@@ -121,6 +123,9 @@ function formatStatus({ published, leases, nodes, edges, faults }: ClusterStatus
   ]);
 }
 
+const KEPT =
+  "note: each node keeps the certificates, options, settings and build that its `serve` began with; for new ones use --command\n";
+
 const TIMEOUT_SECONDS = 60;
 const TIMEOUT_SECONDS_MAX = 3_600;
 
@@ -139,7 +144,7 @@ export const restart = command({
   ],
   help: `
 Without --command the nodes are on this machine: each workerd gets SIGTERM, hands its objects over, and its \`serve\` starts it
-again, with the build that it had. A new build needs the unit to be restarted, on this machine or another: use --command.
+again, with the certificates, options, settings and build that it had. New ones need the unit to be restarted: use --command.
 The nodes are those of the files and their peers. It stops at the first node that does not come back.
 
 Examples:
@@ -152,6 +157,7 @@ Exit code: 0 if all nodes are ready again; 1 if one is not, or was not before: t
     const { isReady, restartNodes, restartOneByOne } = await import("../../../host/machines/operate/restart.ts");
     const nodes = restartNodes(options, line);
     if (!nodes.ok) return misuse(`${nodes.error}\n`);
+    if (line === undefined) runtime.report(KEPT);
     const restarted = await restartOneByOne({
       nodes: nodes.value,
       timeoutMs: timeout * 1000,

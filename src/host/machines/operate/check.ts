@@ -6,6 +6,7 @@ import { askPlain, type Finding, listenFault, type NodeSeen, reachable, stateNod
 
 const ok = (text: string): Finding => ({ state: "ok", text });
 const note = (text: string): Finding => ({ state: "note", text });
+const warning = (text: string): Finding => ({ state: "warning", text });
 const error = (text: string): Finding => ({ state: "error", text });
 
 export interface CheckNeeds extends BucketNeeds {
@@ -43,6 +44,7 @@ async function edgeFindings({ listen, processes, stateNodes: nodes }: EdgeOption
   return [
     ...ports,
     ...seen.map(([node, answer]) => nodeFinding(node, answer)),
+    ...silenceFindings(seen),
     ...versionFindings(seen, needs.version),
   ];
 }
@@ -96,8 +98,18 @@ async function peerFinding(address: Address): Promise<Finding> {
   return asked.status === 200 ? ok(`the peer ${where} is ready`) : note(`the peer ${where} runs, and is not ready`);
 }
 
+/** Edges may be checked before state nodes are started: no error. */
+function silenceFindings(seen: readonly (readonly [string, NodeSeen])[]): readonly Finding[] {
+  const isSilent = seen.length > 0 && seen.every(([, each]) => "why" in each && each.isRefused !== true);
+  return isSilent ? [warning("no state node answers: start them, and correct stateNodes, routes and firewalls")] : [];
+}
+
 function nodeFinding(node: string, seen: NodeSeen): Finding {
   if ("machines" in seen) return ok(`the state node ${node} answers`);
+  if ("why" in seen && seen.isRefused === true)
+    return error(
+      `the state node ${node} and this machine do not trust each other: ${seen.why}. Copy the folders of certificates to both again, and restart both`,
+    );
   return "status" in seen
     ? note(`the state node ${node} answers, and its control plane does not just now (${seen.status})`)
     : note(`the state node ${node} does not answer: ${seen.why}`);

@@ -4,9 +4,9 @@ import { getSystemErrorMap } from "node:util";
 import { type Address, addressText, isWildcard } from "../addresses.ts";
 import { httpsAsk } from "../mirror/ask.ts";
 
-/** One line of a check. Errors stop a machine, notes do not. */
+/** One line of a check. Errors stop a machine, warnings and notes do not. */
 export interface Finding {
-  readonly state: "ok" | "note" | "error";
+  readonly state: "ok" | "note" | "warning" | "error";
   readonly text: string;
 }
 
@@ -76,7 +76,10 @@ export interface SeenEdge {
 }
 
 /** `status` where the node answers, and its control plane does not. */
-export type NodeSeen = { readonly machines: MachinesAnswer } | { readonly status: number } | { readonly why: string };
+export type NodeSeen =
+  | { readonly machines: MachinesAnswer }
+  | { readonly status: number }
+  | { readonly why: string; readonly isRefused?: boolean };
 
 /** Asks state nodes as edges do, with this machine's certificate. */
 export function stateNodes(tlsFolder: string): { see(node: string): Promise<NodeSeen>; close(): void } {
@@ -93,12 +96,18 @@ export function stateNodes(tlsFolder: string): { see(node: string): Promise<Node
           ? { machines: machines as MachinesAnswer }
           : { why: "its answer is no JSON object" };
       } catch (error) {
-        return { why: whyOf(error) };
+        return { why: whyOf(error), isRefused: isRefusal(error) };
       }
     },
     close: asker.close,
   };
 }
+
+/** Codes of OpenSSL and Node for a certificate that this machine does not take, and for alerts of one that takes none. */
+const REFUSAL =
+  /^(?:CERT_|ERR_TLS_CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_|INVALID_CA$|INVALID_PURPOSE$|ERR_SSL_\w*(?:CERTIFICATE|UNKNOWN_CA))/;
+
+const isRefusal = (error: unknown): boolean => REFUSAL.test((error as NodeJS.ErrnoException).code ?? "");
 
 /** As an edge reaches it. */
 export const reachable = ({ host, port }: Address): string => addressText({ host: hostInUrl(host), port });

@@ -34,7 +34,7 @@ export function restartNodes(
   command: string | undefined,
 ): Result<readonly RestartNode[], string> {
   const nodes = new Map<string, RestartNode>();
-  const faults: string[] = [];
+  const unnamed = new Set<string>();
   const clusters = files.flatMap((each) =>
     each.role === "state" && each.cluster !== undefined ? [{ folder: each.stateFolder, cluster: each.cluster }] : [],
   );
@@ -47,12 +47,12 @@ export function restartNodes(
   for (const address of clusters.flatMap(({ cluster }) => cluster.peers)) {
     const name = addressText(address);
     if (nodes.has(name)) continue;
-    if (command === undefined) faults.push(name);
+    if (command === undefined) unnamed.add(name);
     else nodes.set(name, { address, restart: () => runCommand(command, address) });
   }
-  if (faults.length > 0)
+  if (unnamed.size > 0)
     return err(
-      `${faults.join(" and ")}: give the file of each node of this machine with --config, or a command for nodes elsewhere, such as --command 'ssh {host} systemctl restart waybill-state'.`,
+      `${[...unnamed].join(" and ")}: give the file of each node of this machine with --config, or a command for nodes elsewhere, such as --command 'ssh {host} systemctl restart waybill-state'.`,
     );
   return ok([...nodes.values()]);
 }

@@ -1,0 +1,124 @@
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:https";
+import { type AddressInfo, createServer as createSocket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCertificates } from "../../../src/host/machines/certificates.ts";
+import { checkMachine } from "../../../src/host/machines/operate/check.ts";
+import type { EdgeOptions } from "../../../src/host/machines/options.ts";
+import { waybill } from "../fake-runtime.ts";
+import { MemoryFiles } from "../memory-files.ts";
+
+/** An edge's check against state nodes of this process, and status and restart of a cluster of which none runs. */
+
+const folder = mkdtempSync(join(tmpdir(), "waybill-check-"));
+const servers: Server[] = [];
+
+/** A state node with the certificates of a folder. */
+async function stateNode(certificates: string): Promise<string> {
+  const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((name) =>
+    readFileSync(join(folder, certificates, name)),
+  );
+  const server = createServer({ ca, cert, key, requestCert: true }, (_, response) => {
+    response.end(JSON.stringify({ node: { version: "1.0.0" } }));
+  });
+  servers.push(server);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function closedPort(): Promise<string> {
+  const socket = createSocket();
+  await once(socket.listen(0, "127.0.0.1"), "listening");
+  const { port } = socket.address() as AddressInfo;
+  await once(socket.close(), "close");
+  return `127.0.0.1:${port}`;
+}
+
+const needs = {
+  version: "1.0.0",
+  nowMs: Date.now,
+  fetch,
+  deadline: AbortSignal.timeout,
+  env: () => undefined,
+  readText: () => undefined,
+};
+
+async function checked(...stateNodes: readonly string[]) {
+  const options: EdgeOptions = {
+    role: "edge",
+    name: "e1",
+    listen: { host: "127.0.0.1", port: 0 },
+    processes: 1,
+    stateFolder: join(folder, "e1"),
+    stateNodes,
+    tlsFolder: join(folder, "tls/edge"),
+    stopMs: 1,
+  };
+  const findings = await checkMachine(options, needs);
+  return findings.filter(({ state }) => state !== "ok");
+}
+
+beforeAll(() => {
+  for (const name of ["tls", "foreign"]) expect(makeCertificates(join(folder, name), 365)).toMatchObject({ ok: true });
+});
+
+afterAll(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  rmSync(folder, { recursive: true });
+});
+
+describe("the check of an edge", () => {
+  it("finds nothing where a state node answers", async () => {
+    expect(await checked(await stateNode("tls/state"))).toEqual([]);
+  });
+
+  it.each([
+    ["of another authority", "foreign/state", /unable to verify the first certificate|self-signed certificate/],
+    ["for another name", "tls/edge", /does not match certificate's altnames/],
+  ])("has an error for a certificate %s, with its remedy", async (_, certificates, why) => {
+    const findings = await checked(await stateNode(certificates), await stateNode("tls/state"));
+    expect(findings).toEqual([{ state: "error", text: expect.stringMatching(why) }]);
+    expect(findings[0]?.text).toMatch(/Copy the folders of certificates to both again, and restart both$/);
+  });
+
+  it("warns if no state node answers, and notes if one does not", async () => {
+    const silent = await closedPort();
+    const refused = { state: "note", text: `the state node ${silent} does not answer: connection refused` };
+    expect(await checked(silent, await stateNode("tls/state"))).toEqual([refused]);
+    expect(await checked(silent)).toEqual([
+      refused,
+      { state: "warning", text: expect.stringMatching(/^no state node answers: /) },
+    ]);
+  });
+});
+
+describe("a cluster of which nothing runs", () => {
+  const text = JSON.stringify({
+    role: "state",
+    stateListen: "127.0.0.1:1",
+    stateTls: "absent",
+    bucket: "s3://acme",
+    clusterAddr: "127.0.0.1:2",
+    clusterKeyFile: "absent",
+  });
+  const run = (command: string) =>
+    waybill(["cluster", command, "--config", "s1.json"], { files: MemoryFiles.of({ "s1.json": text }) });
+
+  it("has a table that status does not know", async () => {
+    const { stdout, code } = await run("status");
+    expect([code, stdout]).toEqual([2, expect.stringMatching(/^published: unknown, no state node answers\n/)]);
+  });
+
+  it("is told what a restart without a command keeps", async () => {
+    const { stderr, code } = await run("restart");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^note: each node keeps the certificates, options, settings and build /);
+    expect(stderr).toMatch(/not ready, so no node was restarted/);
+  });
+});
