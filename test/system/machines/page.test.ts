@@ -108,8 +108,10 @@ afterAll(async () => {
 });
 
 it("starts by the page's commands alone, and routes with all state nodes gone", { timeout: 300_000 }, async () => {
-  for (const name of ["certificates", "credentials"])
+  for (const name of ["certificates", "credentials", "token"])
     expect(shell(block(name))).toMatchObject({ status: 0, stderr: "" });
+  const tokens = shell(`${block("tokens")}printf '%s' "$ADMIN_TOKENS"`);
+  expect(JSON.parse(tokens.stdout)).toMatchObject([{ name: "me", scope: "operator" }]);
   const first = block("s1.json");
   writeFileSync(join(folder, "s1.json"), first);
   // As the page says: each node has its own ports, and the other two as peers.
