@@ -6,9 +6,10 @@ import { Note } from "../app/parts/sheet.tsx";
 import { regionNames } from "../app/session.ts";
 import { countText, plural } from "../app/words.ts";
 import { rateText as rateOf, shareText } from "../overview/plot/words.ts";
-import { type ChangesInWords, changesInWords, type EntityWay, type PartLine, type Way } from "./diff-words.ts";
+import { type ChangesInWords, changesInWords, type EntityWay, type Way } from "./diff-words.ts";
 import { type Effect, effectOf, type Overload, type RegionShare, type WayShare } from "./requests/effect.ts";
 import { useFigures } from "./requests/figures.ts";
+import type { PartLine } from "./words/part-words.ts";
 import { FromTo, Said } from "./words/said.tsx";
 import "../style/publish.css";
 

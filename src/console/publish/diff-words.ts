@@ -7,7 +7,7 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { countText, plural } from "../app/words.ts";
 import { hunksOf } from "./text/sequences.ts";
 import { keysInWords, kindsOf } from "./words/key-words.ts";
-import { partsInWords } from "./words/part-words.ts";
+import { type PairedRoutes, type PartLine, partsInWords } from "./words/part-words.ts";
 import type { Words } from "./words/words.ts";
 
 /** Effects of a change of the table, in words. Pure. */
@@ -54,14 +54,6 @@ export interface EntityWay {
   readonly ids: readonly string[];
   readonly from: Target;
   readonly to: Target;
-}
-
-export interface PartLine {
-  readonly how: "added" | "removed" | "changed";
-  readonly words: Words;
-  readonly detail?: string;
-  /** A region whose requests go to other servers. */
-  readonly region?: string;
 }
 
 const IDS_MAX = 3;
@@ -117,14 +109,6 @@ function targetOf(outcome: KeyOutcome | undefined): Target {
         : `what directory ${directory} says`;
   const shared = canary === undefined ? own : `${own}, and ${canary.percent} % of them to ${canary.region}`;
   return { words: packs === undefined ? shared : `what packs say, else ${shared}` };
-}
-
-/** Routes of the two tables that are the same one, changed or not. */
-export interface PairedRoutes {
-  /** By the index after, the index before. */
-  readonly before: ReadonlyMap<number, number>;
-  /** By the index before, the index after. */
-  readonly after: ReadonlyMap<number, number>;
 }
 
 /** Routes with the same conditions are one; so are those in between that are as many before as after. */

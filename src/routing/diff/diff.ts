@@ -7,7 +7,7 @@ import type { Draft, Overrides } from "../schema/draft.ts";
 import type { DeclaredTable } from "../schema/table.ts";
 import type { DiffContents, FeatureDiff } from "./feature.ts";
 import type { KeyChange } from "./key-changes.ts";
-import { diffKeys } from "./keys.ts";
+import { diffKeys, type RuleOf } from "./keys.ts";
 import { diffOverrides, type OverridesDiff } from "./overrides.ts";
 import { diffPart, diffShares, diffValue, isSame, type ShareChange } from "./parts.ts";
 
@@ -38,6 +38,10 @@ export const diffTables = (
   const overrides = diffOverrides(parts, left, right, nowMs);
   return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), overrides, keys };
 };
+
+/** Keys that go elsewhere, and the rules that say so. */
+export const diffKeysByRule = (before: DeclaredTable, after: DeclaredTable, ruleOf: RuleOf): readonly KeyChange[] =>
+  diffKeys(planChecked(before), planChecked(after), TABLE_DIFFS, {}, ruleOf);
 
 /** With what does not decide yet. */
 const wholeDraft = (declared: DeclaredTable, { draft }: Planned): Draft =>

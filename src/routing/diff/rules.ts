@@ -1,9 +1,7 @@
-import { TABLE_DIFFS } from "../../features/comparing.ts";
-import { planChecked } from "../compile/compile.ts";
 import type { DeclaredRoute, DeclaredTable } from "../schema/table.ts";
+import { diffKeysByRule } from "./diff.ts";
 import type { KeyChange, KeyOutcome } from "./key-changes.ts";
 import { canonical } from "./key-space.ts";
-import { diffKeys } from "./keys.ts";
 
 /** The index of a route, or the default region. `undefined`: neither takes the IDs. */
 export type RuleName = number | "default" | undefined;
@@ -30,7 +28,7 @@ export const diffRules = (before: DeclaredTable, after: DeclaredTable): RuleDiff
   const ruleOf = (route: DeclaredRoute | undefined) => (route === undefined ? DEFAULT : nameOf(route));
   const left = rulesOf(before, nameOf);
   const right = rulesOf(after, nameOf);
-  const all = diffKeys(planChecked(before), planChecked(after), TABLE_DIFFS, {}, ruleOf);
+  const all = diffKeysByRule(before, after, ruleOf);
   const kept = new Set(all.flatMap(({ percent, before: own }) => (percent === undefined ? [] : [own?.rule])));
   for (const name of right.keys()) if (name !== DEFAULT || before.default === after.default) kept.add(name);
   // The others go where they went, by another route.

@@ -5,8 +5,23 @@ import type { TableDiff } from "../../../routing/index.ts";
 import type { DeclaredRegion } from "../../../routing/schema/table.ts";
 import { plural } from "../../app/words.ts";
 import { plain, strong } from "../../routing/condition-words.ts";
-import type { PairedRoutes, PartLine } from "../diff-words.ts";
 import { listText, type Words } from "./words.ts";
+
+export interface PartLine {
+  readonly how: "added" | "removed" | "changed";
+  readonly words: Words;
+  readonly detail?: string;
+  /** A region whose requests go to other servers. */
+  readonly region?: string;
+}
+
+/** Routes of the two tables that are the same one, changed or not. */
+export interface PairedRoutes {
+  /** By the index after, the index before. */
+  readonly before: ReadonlyMap<number, number>;
+  /** By the index before, the index after. */
+  readonly after: ReadonlyMap<number, number>;
+}
 
 /** Parts of the table that say something else, in words. Pure. */
 
