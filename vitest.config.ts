@@ -30,6 +30,8 @@ const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.t
 const UNIT = ["test/{console,ids,routing,problems,origin,proxy,cli,graphql}/**/*.test.ts", "test/export/*.test.ts"];
 const RULES = ["test/{rules,contract}/**/*.test.ts"];
 const SYSTEM = ["test/{system,engines,package,export/system}/**/*.test.ts"];
+/** In a real browser. */
+const CONSOLE = ["test/system/console/**/*.test.ts"];
 const SLOW = ["test/**/*.slow.test.ts"];
 /** The product without each feature in turn: types are built anew for each, which takes minutes. */
 const LEFT_OUT = "test/system/left-out.slow.test.ts";
@@ -122,6 +124,17 @@ export default defineConfig({
           // They wait for processes more than they compute.
           maxWorkers: 2,
           include: SYSTEM,
+          exclude: [...CONSOLE, ...SLOW],
+          provide: once,
+        },
+      },
+      {
+        test: {
+          ...timeouts,
+          name: "console",
+          sequence: { groupOrder: 8 },
+          maxWorkers: 2,
+          include: CONSOLE,
           exclude: SLOW,
           provide: once,
         },

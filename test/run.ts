@@ -36,21 +36,23 @@ const tests = (name: string, ...folders: readonly string[]): Step => ({
 /** The rules stand beside the compiler, which takes one core for a minute. */
 const CHECKS: Stage = [[script("types")], [script("lint"), script("zones"), tests("rules")]];
 const QUICK: Lane = [tests("unit"), tests("worker")];
-const SYSTEM: Lane = [tests("system")];
+const SYSTEM = tests("system");
+const CONSOLE = tests("console");
 const OUTSIDE: Stage = [[tests("outside")]];
 
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
-  "--all": [CHECKS, [QUICK, SYSTEM]],
+  "--all": [CHECKS, [[...QUICK, CONSOLE], [SYSTEM]]],
   "--unit": [[[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]]],
   "--slow": [[[tests("slow"), tests("slow-system")], [tests("slow-worker")]], OUTSIDE],
-  "--console": [
+  "--console": [[[tests("unit", "test/console")], [CONSOLE, tests("slow-system", "test/system/console")]]],
+  // One stage after the checks: neither core waits for the other before the end.
+  "--ci": [
+    CHECKS,
     [
-      [tests("unit", "test/console")],
-      [tests("system", "test/system/console"), tests("slow-system", "test/system/console")],
+      [...QUICK, tests("slow-worker"), tests("slow"), CONSOLE],
+      [SYSTEM, tests("slow-system")],
     ],
   ],
-  // One stage after the checks: neither core waits for the other before the end.
-  "--ci": [CHECKS, [[...QUICK, tests("slow-worker"), tests("slow"), tests("slow-system")], SYSTEM]],
 };
 
 const [mode = "", ...args] = process.argv.slice(2);
