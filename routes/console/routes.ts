@@ -1,6 +1,6 @@
 import { Hono } from "hono";
+import { linesIn } from "../../src/formats/console/positions.ts";
 import type { RouteRevisions } from "../../src/formats/console-api.ts";
-import { linesIn } from "../../src/formats/console-positions.ts";
 import type { TableRevision } from "../../src/formats/table-api.ts";
 import { PAGE_ENTRIES_MAX } from "../../src/formats/table-requests.ts";
 import type { Gateway } from "../../src/ports/gateway.ts";

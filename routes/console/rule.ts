@@ -1,7 +1,7 @@
 import { Hono } from "hono";
+import { lineOf } from "../../src/formats/console/positions.ts";
 import type { RuleView } from "../../src/formats/console-api.ts";
 import { pointerOf, valueAt } from "../../src/formats/console-pointers.ts";
-import { lineOf } from "../../src/formats/console-positions.ts";
 import type { TableRevision } from "../../src/formats/table-api.ts";
 import { PAGE_ENTRIES_MAX } from "../../src/formats/table-requests.ts";
 import { decidePath, type Outcome } from "../../src/gateway/decide.ts";

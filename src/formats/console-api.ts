@@ -112,7 +112,7 @@ export interface MetricsHistory {
  * as `(other)`. An entry without a revision has what found no room: then the other figures are at least so many.
  */
 export interface RouteRequests {
-  /** Of the table that decided. */
+  /** The table that decided has it. */
   readonly revision: number | null;
   /**
    * JSON pointer: `/routes/0`, `/routes/0/canary`, `/default`, `/moved` and `/moves` (all of them together), `/directory/NAME`,

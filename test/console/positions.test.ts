@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { lineOf, positionsOf, spanOf } from "../../src/formats/console/positions.ts";
 import { pointerOf } from "../../src/formats/console-pointers.ts";
-import { lineOf, positionsOf, spanOf } from "../../src/formats/console-positions.ts";
 
 it("a pointer names the place of a rule in the table", () => {
   expect(pointerOf({ kind: "route", index: 2 }, "")).toBe("/routes/2");

@@ -11,8 +11,8 @@ import {
   sourcesOf,
 } from "../../src/console/routing/lists/entity-words.ts";
 import { filtered, rowsOf, sharesOf } from "../../src/console/routing/lists/rows.ts";
+import { positionsOf } from "../../src/formats/console/positions.ts";
 import type { MetricsHistory } from "../../src/formats/console-api.ts";
-import { positionsOf } from "../../src/formats/console-positions.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { readDemoTable } from "../system/demo/demo.ts";
 import { ENTITY_SCHEMA_MEMBERS, SOURCE_SCHEMA_MEMBERS } from "./table-schema.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { changedLines } from "../../src/console/routing/lines.ts";
-import { type Edit, editText } from "../../src/formats/console-edit.ts";
+import { type Edit, editText } from "../../src/formats/console/edit.ts";
 import { runs } from "../setup/property-runs.ts";
 
 const TEXT = `{

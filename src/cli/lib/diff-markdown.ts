@@ -1,4 +1,4 @@
-import { formatKeys, keyWords } from "../../formats/console-diff.ts";
+import { formatKeys, keyWords } from "../../formats/console/diff.ts";
 import { type DiffCounts, formatPart, formatReasons } from "./diff.ts";
 import { escapeControls, formatCount, linesText } from "./output.ts";
 import { formatWarning, type PlanWarning } from "./warnings.ts";

@@ -7,7 +7,7 @@ import {
   partsOf,
   shareCells,
   UNDONE,
-} from "../../formats/console-diff.ts";
+} from "../../formats/console/diff.ts";
 import { diffTables, type TableDiff } from "../../routing/diff/diff.ts";
 import type { KeyChange } from "../../routing/diff/key-changes.ts";
 import type { OverridesDiff, OverrideTarget, UndoneSteps } from "../../routing/diff/overrides.ts";

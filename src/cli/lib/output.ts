@@ -1,7 +1,7 @@
-import { formatCount } from "../../formats/console-diff.ts";
+import { formatCount } from "../../formats/console/diff.ts";
 import type { Runtime } from "../runtime.ts";
 
-export { formatCount, formatPercent } from "../../formats/console-diff.ts";
+export { formatCount, formatPercent } from "../../formats/console/diff.ts";
 
 /** Pads each column to its widest cell. Cells may be untrusted. */
 export const alignColumns = (untrusted: readonly (readonly string[])[]): readonly string[] => {

@@ -126,7 +126,7 @@ async function loadWhole(): Promise<Problem | undefined> {
   const [answer, parts, positions] = await Promise.all([
     call<string>("/-/table", { asText: true }),
     import("../lookup/table-reader.ts").catch(() => undefined),
-    import("../../formats/console-positions.ts").catch(() => undefined),
+    import("../../formats/console/positions.ts").catch(() => undefined),
   ]);
   if (!answer.ok) return answer.problem;
   if (parts === undefined) return BROKEN;

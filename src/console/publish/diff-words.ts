@@ -1,4 +1,4 @@
-import { UNDONE } from "../../formats/console-diff.ts";
+import { UNDONE } from "../../formats/console/diff.ts";
 import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
 import { isSame } from "../../routing/diff/parts.ts";
 import { diffRules, type RuleName } from "../../routing/diff/rules.ts";

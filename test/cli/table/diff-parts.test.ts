@@ -3,7 +3,7 @@ import { countDiff, formatDiff, formatDiffCounts } from "../../../src/cli/lib/di
 import { partsInWords } from "../../../src/console/publish/words/part-words.ts";
 import { textOf } from "../../../src/console/routing/condition-words.ts";
 import { TABLE_DIFFS } from "../../../src/features/comparing.ts";
-import { partsOf } from "../../../src/formats/console-diff.ts";
+import { partsOf } from "../../../src/formats/console/diff.ts";
 import { checkTable, diffTables, type TableDiff } from "../../../src/routing/index.ts";
 import { draftOf } from "../../../src/routing/layouts/declared.ts";
 import { sampleTable } from "../../routing/tables.ts";

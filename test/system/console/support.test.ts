@@ -46,7 +46,7 @@ async function asSupport(options = {}): Promise<OpenPage> {
 const paste = (page: Page, text: string) => page.getByLabel("ID, short key, URL").fill(text);
 const ask = (page: Page) => page.getByRole("button", { name: /^Ask (?:the gateway|again)$/ }).click();
 
-/** What the page says first. */
+/** The page begins with it. */
 const verdict = (page: Page, text: string | RegExp) => page.getByRole("heading", { name: text });
 const isA = (page: Page, what: string) => page.locator(".what", { hasText: what }).waitFor();
 

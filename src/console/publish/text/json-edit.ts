@@ -1,4 +1,4 @@
-import { type Edit, editText, type JsonPath } from "../../../formats/console-edit.ts";
+import { type Edit, editText, type JsonPath } from "../../../formats/console/edit.ts";
 import { canonical } from "../../../routing/diff/key-space.ts";
 import { hunksOf } from "./sequences.ts";
 

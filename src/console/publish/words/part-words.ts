@@ -1,4 +1,4 @@
-import { partsOf } from "../../../formats/console-diff.ts";
+import { partsOf } from "../../../formats/console/diff.ts";
 import { canonical } from "../../../routing/diff/key-space.ts";
 import type { Changed, PartDiff, RouteShare } from "../../../routing/diff/parts.ts";
 import type { TableDiff } from "../../../routing/index.ts";

@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Positions, positionsOf } from "../../../formats/console-positions.ts";
+import { type Positions, positionsOf } from "../../../formats/console/positions.ts";
 import type { Fault } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { Button } from "../../app/parts/button.tsx";

@@ -14,7 +14,7 @@ import { unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorSelection, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
-import { positionsOf, spanOf } from "../../../formats/console-positions.ts";
+import { positionsOf, spanOf } from "../../../formats/console/positions.ts";
 import { faultsOf, isNotJson } from "../check-text.ts";
 import { faultInWords } from "../fault-words.ts";
 import { membersAt, valuesAt } from "./complete.ts";

@@ -1,5 +1,5 @@
-import { editText, type JsonPath } from "../../../formats/console-edit.ts";
-import { positionsOf } from "../../../formats/console-positions.ts";
+import { editText, type JsonPath } from "../../../formats/console/edit.ts";
+import { positionsOf } from "../../../formats/console/positions.ts";
 import { type Fault, parseJson, plainJson } from "../../../routing/index.ts";
 import { keysOfPointer } from "../../../routing/schema/faults.ts";
 

@@ -1,4 +1,4 @@
-import type { Positions } from "../../../formats/console-positions.ts";
+import type { Positions } from "../../../formats/console/positions.ts";
 import { keysOfPointer } from "../../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { textOf } from "../condition-words.ts";

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { positionsOf } from "../../../formats/console-positions.ts";
+import { positionsOf } from "../../../formats/console/positions.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { Field } from "../../app/parts/fields.tsx";
 import { countText } from "../../app/words.ts";

@@ -1,4 +1,4 @@
-import { type Edit, editText } from "../../../formats/console-edit.ts";
+import { type Edit, editText } from "../../../formats/console/edit.ts";
 import { checkTable, type Fault, parseJson, plainJson } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { faultInWords } from "../fault-words.ts";

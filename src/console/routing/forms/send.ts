@@ -1,4 +1,4 @@
-import { type Edit, editText } from "../../../formats/console-edit.ts";
+import { type Edit, editText } from "../../../formats/console/edit.ts";
 import { checkTable, diffTables, parseJson, plainJson } from "../../../routing/index.ts";
 import { keysOfPointer } from "../../../routing/schema/faults.ts";
 import { listOf } from "../../../routing/schema/records.ts";

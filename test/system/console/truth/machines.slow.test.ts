@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { launchBrowser } from "../browser.ts";
 import { type Rig, startRig } from "../../machines/rig/rig.ts";
+import { launchBrowser } from "../browser.ts";
 
 /** The machines of a cluster on the console's overview, in a real browser at one of its edges. */
 

@@ -1,6 +1,6 @@
 import { visit } from "jsonc-parser";
-import { pointerTo } from "../routing/schema/faults.ts";
-import { tooDeepAt } from "../routing/schema/json-scanner.ts";
+import { pointerTo } from "../../routing/schema/faults.ts";
+import { tooDeepAt } from "../../routing/schema/json-scanner.ts";
 
 /** Positions of values in a JSON text with comments. A faulty text never throws: the values before the fault are found. */
 

@@ -1,5 +1,5 @@
 import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
-import { parseJson, plainJson } from "../routing/index.ts";
+import { parseJson, plainJson } from "../../routing/index.ts";
 
 /**
  * Changes of single values of a table's text. All else stays as it stands, comments too: `modify` of jsonc-parser writes lists and

@@ -1,8 +1,8 @@
-import type { FeatureDiff } from "../routing/diff/feature.ts";
-import type { KeyChange, KeyOutcome } from "../routing/diff/key-changes.ts";
-import type { Undone } from "../routing/diff/overrides.ts";
-import type { Changed, PartDiff, RouteShare, ShareChange } from "../routing/diff/parts.ts";
-import type { TableDiff } from "../routing/index.ts";
+import type { FeatureDiff } from "../../routing/diff/feature.ts";
+import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
+import type { Undone } from "../../routing/diff/overrides.ts";
+import type { Changed, PartDiff, RouteShare, ShareChange } from "../../routing/diff/parts.ts";
+import type { TableDiff } from "../../routing/index.ts";
 
 /** The difference of two tables in words and numbers: the same for the command and the console. Names may be untrusted. */
 
