@@ -37,19 +37,19 @@ export const WARM: readonly {
     name: "GET /orders/<iuid>",
     request: { method: "GET", path: `/orders/${ID}` },
     files: { max: 23, goal: 20 },
-    functions: { max: 58, goal: 50 },
+    functions: { max: 60, goal: 50 },
   },
   {
     name: "GET /any/<iuid>",
     request: { method: "GET", path: `/any/${ID}` },
-    files: { max: 25, goal: 20 },
-    functions: { max: 63, goal: 50 },
+    files: { max: 26, goal: 20 },
+    functions: { max: 65, goal: 50 },
   },
-  { name: "POST /orders", request: create, files: { max: 47, goal: 26 } },
+  { name: "POST /orders", request: create, files: { max: 48, goal: 26 } },
   {
     name: "POST /orders with a key",
     request: { ...create, headers: { ...create.headers, "idempotency-key": '"house"' } },
-    files: { max: 52, goal: 30 },
+    files: { max: 53, goal: 30 },
   },
 ];
 
