@@ -13,12 +13,19 @@ const libraries = KINDS.flatMap((kind) => kind.libraries);
 const fileOf = (name: string): string => readFileSync(new URL(`../../libraries/${name}`, import.meta.url), "utf8");
 const pinned: Readonly<Record<string, string>> = JSON.parse(fileOf("package.json")).dependencies;
 
+/** Libraries of other formats, which slow tests beside it use. */
+const NO_IDS: ReadonlySet<string> = new Set(["standardwebhooks"]);
+
 const canonicalOf = (table: CompiledTable, text: string) => decisionOf(table, text, NOW_MS)?.canonical;
 
 describe("the list of libraries", () => {
   it("has each pinned package, at an exact version, and each once", () => {
     const named = new Set(libraries.map(({ name }) => name.split(" ")[0]));
-    expect([...named].toSorted()).toEqual(Object.keys(pinned).toSorted());
+    expect([...named].toSorted()).toEqual(
+      Object.keys(pinned)
+        .filter((name) => !NO_IDS.has(name))
+        .toSorted(),
+    );
     expect(new Set(libraries.map(({ name }) => name)).size).toBe(libraries.length);
     expect(Object.values(pinned).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
