@@ -257,7 +257,7 @@ describe("the comparison", () => {
     const sizes = files.map((file) => statSync(file).size);
     expect(files.length).toBe(STATES.reduce((all, { pictures }) => all + pictures, 0));
     expect(Math.max(...sizes)).toBeLessThan(100 * 1024);
-    expect(sizes.reduce((all, size) => all + size, 0)).toBeLessThan(2.5 * 1024 ** 2);
+    expect(sizes.reduce((all, size) => all + size, 0)).toBeLessThan(5 * 1024 ** 2);
     const kept = decode(readFileSync(files[0] as string));
     expect(decode(encode(kept)).colours.equals(kept.colours)).toBe(true);
   });
