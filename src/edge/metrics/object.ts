@@ -15,9 +15,9 @@ import { edgeTables } from "../table/isolate-table.ts";
 import type { VouchedTables } from "../table/restored.ts";
 import { SeriesTotals, seriesKey } from "./catalogue.ts";
 import { type HistoryRow, TrafficHistory } from "./history.ts";
+import { originsOf } from "./origin-states.ts";
 import { KEPT_MS, RecentProblems } from "./problem-samples.ts";
 import type { SampledRequest } from "./request-shares.ts";
-import { originsOf } from "./snapshot.ts";
 import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint, OriginState } from "./store.ts";
 
 /** A deployment without a collector needs none of it. */

@@ -1,7 +1,7 @@
 import type { MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports/gateway.ts";
-import { healthCheckOf } from "../../proxy/origin-response.ts";
 import { groupBy } from "../../routing/layouts/plan.ts";
 import { BUCKETS_MS, isMetricName, keyParts, METRICS, type MetricName } from "./catalogue.ts";
+import { originsOf } from "./origin-states.ts";
 import type { MetricsTotals, OriginState } from "./store.ts";
 
 interface MetricsSources {
@@ -94,39 +94,6 @@ function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Samp
       { name: exportedName(name, "_count"), labels, value: count },
     ];
   });
-}
-
-export const originsOf = (
-  { table }: ServedTable,
-  stateOf: (url: string) => Partial<OriginState> | undefined,
-  nowMs: number,
-) =>
-  [...table.regions.values()].flatMap((region) =>
-    region.servers.map((origin, index) => {
-      const { name, breaker: policy } = region;
-      const { url, weight } = origin;
-      const health = healthCheckOf(region, origin);
-      const state = stateOf(url) ?? {};
-      const breaker = policy === undefined ? "closed" : breakerState(state, nowMs);
-      return {
-        region: name,
-        index,
-        host: new URL(url).host,
-        weight,
-        breaker,
-        openUntilMs: breaker === "open" ? state.breaker?.untilMs : undefined,
-        lastFault: state.fault,
-        lastAnswerAtMs: state.answeredAtMs,
-        lastCheck: health && state.checks?.[health.path],
-      };
-    }),
-  );
-
-/** As its last change left it. After its time, a response in any isolate closes it. */
-function breakerState({ breaker, answeredAtMs = 0 }: Partial<OriginState>, nowMs: number): OriginStatus["breaker"] {
-  if (breaker === undefined || breaker.untilMs === 0) return "closed";
-  if (nowMs < breaker.untilMs) return "open";
-  return answeredAtMs > breaker.atMs ? "closed" : "half-open";
 }
 
 function requestsByRegion(rows: readonly Row[] = []): ReadonlyMap<string, number> {

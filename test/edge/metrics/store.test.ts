@@ -39,7 +39,8 @@ async function publish(regions: object): Promise<void> {
 const alarmAt = () => runInDurableObject(stub(), (_, context) => context.storage.getAlarm());
 
 /** Waits for the first round of checks to be over; it begins within a second or so. */
-const checked = (isOver: () => Promise<void>) => vi.waitFor(isOver, { timeout: 10_000, interval: 50 });
+/** The log of events waits ten seconds for a state to stay, by an alarm of its own. */
+const checked = (isOver: () => Promise<void>) => vi.waitFor(isOver, { timeout: 30_000, interval: 50 });
 
 beforeEach(() => reset());
 

@@ -111,6 +111,8 @@ describe("the preview of an entity", () => {
       contentType: "application/json",
       text: '{"total":"<script>"}',
       truncated: false,
+      ms: expect.any(Number),
+      bytes: 20,
     });
     expect(seen).toHaveLength(1);
     const { headers, method } = seen[0] ?? { headers: new Headers(), method: "" };
