@@ -221,7 +221,7 @@ describe("the comparison", () => {
     ["a colour", "main button.main", "background", "#2368b4"],
     ["a place that is 4 px off", "main button.main", "translate", "0 4px"],
     ["a name that is gone", ".field label", "visibility", "hidden"],
-    ["a short word that is gone", "main p strong", "visibility", "hidden"],
+    ["a short word that is gone", ".top .env", "visibility", "hidden"],
   ])("finds %s", async (_, selector, property, value) => {
     const page = (await STATES.find(({ name }) => name === "mint")?.open(stack))?.page as Page;
     for (const each of LOOKS) {

@@ -159,6 +159,8 @@ const PAGES: readonly State[] = [
   {
     name: "sign-in",
     pictures: 4,
+    // The port of the console's host.
+    random: ".gate-form p.soft",
     open: async (stack) => {
       await (await goTo(stack, stack.signedOut, "")).getByLabel("Token").waitFor();
       return stack.signedOut;
@@ -294,7 +296,7 @@ const TROUBLES: readonly State[] = [
     name: "settings",
     pictures: 2,
     open: own(async (stack) => {
-      const page = await goTo(stack, stack.own, "#/layouts");
+      const page = await goTo(stack, stack.own, "#/capacity");
       await page.getByRole("button", { name: "operator", exact: true }).click();
       await page.getByRole("dialog", { name: "Settings" }).waitFor();
     }),
