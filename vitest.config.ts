@@ -41,6 +41,8 @@ const OUTSIDE = [
   "test/cli/contract/public-documents.slow.test.ts",
   // A store of others, which takes half a minute to start.
   "test/system/machines/*/ceph.slow.test.ts",
+  // A browser for minutes: an hour of updates, outages, machines.
+  "test/system/console/**/*.slow.test.ts",
   // Each benchmark in its shortest form: minutes.
   "test/system/bench.slow.test.ts",
   LEFT_OUT,

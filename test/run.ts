@@ -44,7 +44,7 @@ const PLANS: Readonly<Record<string, readonly Stage[]>> = {
   "--all": [CHECKS, [[...QUICK, CONSOLE], [SYSTEM]]],
   "--unit": [[[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]]],
   "--slow": [[[tests("slow"), tests("slow-system")], [tests("slow-worker")]], OUTSIDE],
-  "--console": [[[tests("unit", "test/console")], [CONSOLE, tests("slow-system", "test/system/console")]]],
+  "--console": [[[tests("unit", "test/console")], [CONSOLE, tests("outside", "test/system/console")]]],
   // One stage after the checks: neither core waits for the other before the end.
   "--ci": [
     CHECKS,
