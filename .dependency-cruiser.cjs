@@ -253,7 +253,7 @@ const ZONES = [
     may: [
       "^src/(package|host|cli|ids|routing|problems)/",
       "^src/features/places/serve/explain\\.ts$",
-      packages("rolldown"),
+      packages("@jridgewell/sourcemap-codec", "rolldown"),
       // Types of the Worker's classes.
       "^cloudflare:",
     ],

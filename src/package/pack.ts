@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { decode, encode, type SourceMapSegment } from "@jridgewell/sourcemap-codec";
 import { buildConsole } from "../host/console/build.ts";
 import { schemaFile, tableCodeVersion, templatesFolder, version, workerModules } from "../host/parts.ts";
 import type { ModuleFile } from "../host/workerd/modules.ts";
@@ -79,19 +80,46 @@ async function makeWaybill(folder: string): Promise<void> {
   writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), licencesOf(sources));
 }
 
-/** Maps without their sources: a trace needs names and lines. Gives the files that the modules are made of. */
+/** With maps. Gives the files that the modules are made of. */
 function writeModules(folder: string, modules: readonly ModuleFile[]): readonly string[] {
   mkdirSync(folder, { recursive: true });
   return modules.flatMap(({ name, code, map }) => {
     writeFileSync(join(folder, name), code);
     // The bundler's own module is of no file.
     if (map === undefined) return [];
-    const { sourcesContent: _, ...plain }: { sourcesContent: unknown; sources: readonly string[] } = JSON.parse(map);
-    // From the top folder, not from where a bundle might be written.
-    const sources = plain.sources.map((source) => source.replace(/^(?:\.\.\/)+/, ""));
-    writeFileSync(join(folder, `${name}.map`), JSON.stringify({ ...plain, sources }));
-    return sources;
+    const small = mapOfLines(JSON.parse(map));
+    writeFileSync(join(folder, `${name}.map`), JSON.stringify(small));
+    return small.sources;
   });
+}
+
+interface SourceMap {
+  readonly sources: readonly string[];
+  readonly mappings: string;
+}
+
+/** A trace needs files and lines: columns, names and the sources themselves would be a fifth of the package. */
+function mapOfLines({ sources, mappings, ...rest }: SourceMap) {
+  const lines = decode(mappings).map((segments) => {
+    let last = "";
+    return segments.flatMap((segment): SourceMapSegment[] => {
+      const [column, source, line, own] = segment;
+      const place = `${source}:${line}`;
+      if (place === last) return [];
+      last = place;
+      return source === undefined || line === undefined || own === undefined
+        ? [[column]]
+        : [[column, source, line, own]];
+    });
+  });
+  return {
+    ...rest,
+    names: [],
+    sourcesContent: undefined,
+    // From the top folder, not from where a bundle might be written.
+    sources: sources.map((source) => source.replace(/^(?:\.\.\/)+/, "")),
+    mappings: encode(lines),
+  };
 }
 
 function makeIds(folder: string): void {

@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, SourceMap } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -26,7 +26,7 @@ import { filesOf, findNode20, type Packed, packOnce, ROOT, scriptsIn } from "./p
 /** The packages as strangers get them, without the network. */
 
 /** The console is a quarter of it: its pages in files of their own, and its fonts. */
-const BYTES_MAX = 2.3 * 1000 * 1000;
+const BYTES_MAX = 2 * 1000 * 1000;
 const NAMES = ["waybill", "waybill-ids", "create-waybill"] as const;
 
 let project: string;
@@ -211,6 +211,22 @@ async function readyAt({ stderr }: ChildProcess): Promise<string> {
 
 const importsIn = (text: string): readonly string[] =>
   ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+
+describe("the modules of the Worker", () => {
+  it.each([
+    ["edge-machines-calls", "no state node answered a moment ago", "src/edge/machines/calls.ts"],
+    ["edge-machines-calls", "no state node answers", "src/edge/machines/calls.ts"],
+  ])("%s: a trace finds the line of %s", (name, text, file) => {
+    const folder = join(packed("waybill").folder, "dist/worker");
+    const code = readFileSync(join(folder, `${name}.js`), "utf8").split("\n");
+    const line = code.findIndex((each) => each.includes(text));
+    const map = new SourceMap(JSON.parse(readFileSync(join(folder, `${name}.js.map`), "utf8")));
+    const entry = map.findEntry(line, code[line]?.indexOf(text) ?? -1);
+    expect(entry).toMatchObject({ originalSource: file });
+    const own = readFileSync(join(ROOT, file), "utf8").split("\n");
+    expect(own["originalLine" in entry ? entry.originalLine : -1]).toContain(text);
+  });
+});
 
 describe("the exports", () => {
   it("load in a plain Node, but for those that need the Workers runtime", () => {
