@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { edgeArgs, killAll, nodeArgs, serve as serveRole } from "../system/machines/serving.ts";
-import { ROOT } from "./packed.ts";
-import { countersOf, type Gateway, gatewayAt, run, SETTINGS, serve, TOKEN } from "./upgrade/gateway.ts";
-import { MOVED, remember } from "./upgrade/remembered.ts";
+import { type Gateway, gatewayAt, run, SETTINGS, serve, TOKEN } from "./upgrade/gateway.ts";
+import { HERE, type Machines, machinesOf } from "./upgrade/one-machine.ts";
+import { remember } from "./upgrade/remembered.ts";
 import { checkOut, type Version, versionBefore } from "./upgrade/versions.ts";
 import { startWorld, tableOf, writeJson } from "./upgrade/world.ts";
 
@@ -18,56 +18,20 @@ import { startWorld, tableOf, writeJson } from "./upgrade/world.ts";
  * repository the last one is skipped, and without openssl the state node.
  */
 
-const here: Version = { program: join(ROOT, "src/cli/main.ts"), sources: ROOT };
-const SHOPS = Array.from({ length: 300 }, (_, at) => `{"key":"shop-${at}","region":"${at % 2 ? "eu" : "us"}"}\n`);
-
 describe("one machine to another", () => {
   const root = mkdtempSync(join(tmpdir(), "waybill-moving-"));
-  const running = new Set<Gateway>();
   const file = join(root, "waybill.state");
-  let world: Awaited<ReturnType<typeof startWorld>>;
-  let memory: ReturnType<typeof remember>;
-  let counters: ReadonlyMap<string, number>;
-
-  const waybill = (...words: readonly string[]) => run(here, root, words);
-  const start = async (state: string): Promise<Gateway> => {
-    const gateway = await serve(here, "build", { folder: root, stateFolder: join(root, state), settings: {} });
-    running.add(gateway);
-    return gateway;
-  };
-  const stop = async (gateway: Gateway): Promise<void> => {
-    await gateway.stop();
-    running.delete(gateway);
-  };
+  let machines: Machines;
+  const waybill: Machines["waybill"] = (...words) => machines.waybill(...words);
 
   beforeAll(async () => {
-    world = await startWorld();
-    memory = remember(world.created);
-    writeFileSync(join(root, "ranges.csv"), "0,999,eu\n1000,1999,us\n2000,4294967295,ap\n");
-    writeFileSync(join(root, "shops.ndjson"), SHOPS.join(""));
-    writeJson(root, "first.json", tableOf(world.url, "ap"));
-    const pack = ["table", "pack", "ranges.csv", "--layout", "hotguid", "--table", "first.json", "--name", "shards"];
-    expect(await waybill(...pack)).toMatchObject({ code: 0 });
-    const { packs } = JSON.parse(readFileSync(join(root, "first.json"), "utf8"));
-    writeJson(root, "second.json", tableOf(world.url, "ap", { packs, moved: { [MOVED]: "us" } }));
-    writeJson(root, "canary.json", tableOf(world.url, "eu", { packs, moved: { [MOVED]: "us" } }));
-    expect(await waybill("build", "first.json", "--out", "build")).toMatchObject({ code: 0 });
-    const gateway = await start("one");
-    await gateway.command("table", "publish", "second.json", "--yes", "--wait", "--note", "the second");
-    await gateway.command("directory", "import", "slug", "shops.ndjson");
-    await gateway.command("directory", "copy", "slug");
-    await memory.addAll(gateway, "a");
-    await memory.choosePaths(gateway);
-    await gateway.command("table", "canary", "canary.json", "--share", "25", "--yes", "--wait");
-    await memory.note(gateway);
-    counters = await memory.countersGoOn(gateway);
-    await gateway.command("state", "export", "--out", join(root, "running.state"));
-    await stop(gateway);
+    machines = await machinesOf(root, async (one) => {
+      await one.command("state", "export", "--out", join(root, "running.state"));
+    });
     expect(await waybill("state", "export", "--state", "one", "--out", file)).toMatchObject({ code: 0 });
   }, 300_000);
   afterAll(() => {
-    for (const gateway of running) gateway.kill();
-    world.stop();
+    machines.kill();
     return killAll().then(() => rmSync(root, { recursive: true, force: true }));
   });
 
@@ -104,26 +68,25 @@ describe("one machine to another", () => {
         .map((line) => line.replace(/"alarm":\d+/, '"alarm":1'));
     expect(rowsOf(join(root, "two.state"))).toEqual(rowsOf(file));
 
-    const gateway = await start("two");
-    await memory.expectNoted(gateway);
-    const now = await countersOf(gateway);
-    for (const [series, value] of counters) expect(now.get(series), series).toBeGreaterThanOrEqual(value);
+    const gateway = await machines.start("two");
+    await machines.memory.expectNoted(gateway);
+    await machines.expectCounters(gateway);
     const [next = 0] = nextNumbers(file).toSorted((a, b) => a - b);
     const minted = await gateway.ask("POST", "/mint", { entity: "person", count: 1 });
     const { ids } = (await minted.json()) as { readonly ids: readonly string[] };
     expect(Number.parseInt(ids[0]?.slice(0, 13).replace("-", "") ?? "", 16)).toBe(next);
-    await memory.mintMore(gateway);
+    await machines.memory.mintMore(gateway);
     await gateway.command("table", "promote", "--expect", "3", "--yes", "--wait");
-    await stop(gateway);
+    await machines.stop(gateway);
   }, 400_000);
 
   it("into a running gateway that is empty; an export of a running one leaves numbers out", async () => {
-    const gateway = await start("three");
+    const gateway = await machines.start("three");
     await gateway.command("state", "import", join(root, "running.state"));
     // Isolates read KV each half second.
-    await vi.waitFor(() => memory.expectNoted(gateway), { timeout: 20_000, interval: 500 });
+    await vi.waitFor(() => machines.memory.expectNoted(gateway), { timeout: 20_000, interval: 500 });
     await gateway.command("state", "verify", file).then((said) => expect(said).toContain("whole"));
-    await stop(gateway);
+    await machines.stop(gateway);
     const path = join(root, "three.state");
     expect(await waybill("state", "export", "--state", "three", "--out", path)).toMatchObject({ code: 0 });
     const before = nextNumbers(join(root, "running.state"));
@@ -142,7 +105,7 @@ describe("one machine to another", () => {
     const words = ["state", "import", file, "--state", "killed"];
     let kills = 0;
     for (let ms = 1_000; ; ms *= 1.2 + Math.random() / 5) {
-      const child = spawn(process.execPath, [here.program, ...words], { cwd: root, stdio: "ignore" });
+      const child = spawn(process.execPath, [HERE.program, ...words], { cwd: root, stdio: "ignore" });
       const ended = once(child, "exit");
       const isEnded = await Promise.race([ended.then(() => true), pause(ms, false)]);
       if (!isEnded) {
@@ -159,9 +122,9 @@ describe("one machine to another", () => {
     }
     expect(kills).toBeGreaterThan(2);
     expect(await waybill("state", "verify", file, "--state", "killed")).toMatchObject({ code: 0 });
-    const gateway = await start("killed");
-    await memory.expectNoted(gateway);
-    await stop(gateway);
+    const gateway = await machines.start("killed");
+    await machines.memory.expectNoted(gateway);
+    await machines.stop(gateway);
   }, 400_000);
 
   it("200,000 keys of a directory pass in bounded memory", async () => {
@@ -170,9 +133,9 @@ describe("one machine to another", () => {
       (_, at) => `{"key":"key-${at}-${"x".repeat(40)}","region":"eu","owner":"${at}"}\n`,
     );
     writeFileSync(join(root, "many.ndjson"), keys.join(""));
-    const gateway = await start("many");
+    const gateway = await machines.start("many");
     await gateway.command("directory", "import", "slug", "many.ndjson");
-    await stop(gateway);
+    await machines.stop(gateway);
     const path = join(root, "many.state");
     const peaks = [
       await peakOf("state", "export", "--state", "many", "--out", path),
@@ -185,34 +148,34 @@ describe("one machine to another", () => {
     let rows = 0;
     for await (const chunk of createReadStream(path)) for (const byte of chunk as Buffer) if (byte === 10) rows += 1;
     expect(rows).toBeGreaterThan(200_000);
-    const moved = await start("many-2");
+    const moved = await machines.start("many-2");
     const counts = JSON.parse(await moved.read("/-/directory/slug/-/counts"));
     expect(counts.total.confirmed).toBe(200_000);
-    await stop(moved);
+    await machines.stop(moved);
   }, 400_000);
 
   it.skipIf(spawnSync("openssl", ["version"]).status !== 0)(
     "to a state node with an edge, and back",
     async () => {
       // The gateway that went on with the state: two that go on with one file would give the same numbers.
-      const two = await start("two");
-      await memory.note(two);
-      await stop(two);
+      const two = await machines.start("two");
+      await machines.memory.note(two);
+      await machines.stop(two);
       expect(await waybill("state", "export", "--state", "two", "--out", "now.state")).toMatchObject({ code: 0 });
       expect(await waybill("cluster", "certificates", "--out", "tls")).toMatchObject({ code: 0 });
       const env = { ...SETTINGS, OPEN_PAGES: "off" };
       const node = await serveRole(nodeArgs(), { cwd: root, env });
       const nodes = [`127.0.0.1:${node.statePort}`];
       const more = { WAYBILL_TOKEN: TOKEN, WAYBILL_GATEWAY: node.urls[0] ?? "" };
-      const atNode = (...words: readonly string[]) => run(here, root, words, more);
+      const atNode = (...words: readonly string[]) => run(HERE, root, words, more);
       expect(await atNode("state", "import", "now.state")).toMatchObject({ code: 0 });
       expect(await atNode("state", "verify", "now.state")).toMatchObject({ code: 0 });
       const edge = await serveRole(edgeArgs("e1", nodes), { cwd: root, env });
       const [edgeUrl = ""] = edge.urls;
-      const gateway = gatewayAt(edgeUrl, here, root);
-      await vi.waitFor(() => memory.expectNoted(gateway), { timeout: 60_000, interval: 1_000 });
-      await memory.mintMore(gateway);
-      const refused = await run(here, root, ["state", "export", "--out", "edge.state", "--gateway", edgeUrl], {
+      const gateway = gatewayAt(edgeUrl, HERE, root);
+      await vi.waitFor(() => machines.memory.expectNoted(gateway), { timeout: 60_000, interval: 1_000 });
+      await machines.memory.mintMore(gateway);
+      const refused = await run(HERE, root, ["state", "export", "--out", "edge.state", "--gateway", edgeUrl], {
         WAYBILL_TOKEN: TOKEN,
       });
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("An edge keeps no state") });
@@ -223,10 +186,10 @@ describe("one machine to another", () => {
       expect(await waybill("state", "import", "back.state", "--state", "back", "--sequence-gap", "0")).toMatchObject({
         code: 0,
       });
-      const back = await start("back");
-      await memory.expectNoted(back);
-      await memory.mintMore(back);
-      await stop(back);
+      const back = await machines.start("back");
+      await machines.memory.expectNoted(back);
+      await machines.memory.mintMore(back);
+      await machines.stop(back);
       expect(nextNumbers(join(root, "back.state")).length).toBe(2);
     },
     240_000,
@@ -234,7 +197,7 @@ describe("one machine to another", () => {
 
   /** The highest resident memory of a command and of its workerd, in MB. */
   async function peakOf(...words: readonly string[]) {
-    const child = spawn(process.execPath, [here.program, ...words], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(process.execPath, [HERE.program, ...words], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
     child.stderr.on("data", (chunk) => {
       said += chunk;
@@ -286,7 +249,7 @@ describe.skipIf(before === undefined)(`the state of ${before ?? "an earlier vers
     const { routes: _, ...table } = tableOf(world.url, "ap");
     writeJson(root, "first.json", { ...table, routes: [], default: "eu" });
     expect(await run(old, root, ["build", "first.json", "--out", "build-old"])).toMatchObject({ code: 0 });
-    expect(await run(here, root, ["build", "first.json", "--out", "build"])).toMatchObject({ code: 0 });
+    expect(await run(HERE, root, ["build", "first.json", "--out", "build"])).toMatchObject({ code: 0 });
     const served = async (
       version: Version,
       build: string,
@@ -303,13 +266,13 @@ describe.skipIf(before === undefined)(`the state of ${before ?? "an earlier vers
       await memory.addAll(gateway, "a");
       await memory.note(gateway);
     });
-    expect(await run(here, root, ["state", "export", "--state", "one", "--out", "one.state"])).toMatchObject({
+    expect(await run(HERE, root, ["state", "export", "--state", "one", "--out", "one.state"])).toMatchObject({
       code: 0,
     });
     // The export has changed nothing: the version that made the state goes on with it.
     await served(old, "build-old", "one", (gateway) => memory.expectNoted(gateway));
-    expect(await run(here, root, ["state", "import", "one.state", "--state", "two"])).toMatchObject({ code: 0 });
-    await served(here, "build", "two", async (gateway) => {
+    expect(await run(HERE, root, ["state", "import", "one.state", "--state", "two"])).toMatchObject({ code: 0 });
+    await served(HERE, "build", "two", async (gateway) => {
       await memory.expectNoted(gateway);
       await memory.addAll(gateway, "b");
       await memory.note(gateway);
