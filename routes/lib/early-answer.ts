@@ -37,7 +37,7 @@ export function holdEarlyAnswer(answering: Answering, response: Response): Respo
   const handover = handoverOf(body);
   if (handover === undefined ? body.locked : handover.isOver) return response;
   if (headers.get("content-length") === "0") return response;
-  // The runtime says 100 when the body is read. A client that waits for it shall not send in vain (RFC 9110 §10.1.1).
+  // The runtime says 100 when the body is read. A client that waits for it must not send in vain (RFC 9110 §10.1.1).
   const isAwaiting = /\b100-continue\b/i.test(headers.get("expect") ?? "");
   if (isAwaiting && !request.bodyUsed) return response;
   return hold(answering, response, new Rest(body, handover, limits, gateway.clock.nowMs));

@@ -127,7 +127,7 @@ export interface ProblemSamples {
   /** `none`: they could not be read. `off`: the deployment keeps none. */
   readonly source: "all" | "none" | "off";
   readonly slug: string;
-  /** For so long they are kept. */
+  /** How long they are kept. */
   readonly keptSeconds: number;
   /** Newest first, at most 5. */
   readonly samples: readonly ProblemSample[];

@@ -9,7 +9,7 @@ import {
 } from "../formats/otlp/protocol.ts";
 import { DEADLINE_MS, sendSignal } from "../formats/otlp/send.ts";
 
-/** The spans that the lines of the log tell of, sent to a collector behind the requests. */
+/** Spans made of the lines of the log, sent to a collector behind the requests. */
 export interface TraceExport {
   onLine(line: string): void;
   /** Sends what is left, for a while at most. */

@@ -48,7 +48,7 @@ const shownFault = ({ line, column, pointer, message }: library.TableFault) => (
 
 const testExamples: typeof library.testExamples = (files) => testFiles(processRuntime, files);
 
-/** Public IDs are read by a gateway alone, which has their keys; directories likewise. */
+/** Public IDs are read by a gateway alone, which has their keys; so are directories. */
 const explain = (table: CompiledTable, request: library.ExplainedRequest): library.Explanation => {
   const { method, url, headers = {}, body = "", claims, country, continent, nowMs = Date.now() } = request;
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;

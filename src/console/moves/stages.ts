@@ -49,7 +49,7 @@ function regionsOf(at: EntityLocation): { readonly from: string; readonly to: st
 interface Move {
   readonly from: string;
   readonly to: string;
-  /** Its entry has an epoch: regions are told of the move. */
+  /** Its entry has an epoch: regions know of the move. */
   readonly isTold: boolean;
   /** A call as the operator sends it. */
   call(name: string, ...more: readonly string[]): string;

@@ -91,7 +91,7 @@ function failoverOf({ failover, hasFailoverWrites }: Around): string | undefined
 /** A publication so short before is the first to look at. */
 const SUSPECT_MS = 15 * 60_000;
 
-/** A step is so long, and an event of it may be told by its beginning. */
+/** Length of a step: an event within it may be shown at its beginning. */
 const LATE_MS = 30_000;
 
 const DAY_MS = 86_400_000;

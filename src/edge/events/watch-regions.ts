@@ -277,7 +277,7 @@ const count = (number: number): string => number.toLocaleString("en");
 const figuresOf = (recent: RecentTraffic | undefined) =>
   recent === undefined ? {} : { requests: recent.requests, errors: recent.errors, faults: recent.faults };
 
-/** Regions and origins that the table no longer has, or that get no requests: what was told of them is over. */
+/** Regions and origins that the table no longer has, or that get no requests: their events are over. */
 function dropOthers(
   states: WatchedStates,
   names: readonly string[],

@@ -77,7 +77,7 @@ async function lacksIn(path: string, text: string) {
     writeFileSync(file, text);
     const top = await readWranglerConfig(file, undefined);
     if (!top.ok) return err(top.error.replaceAll(file, path));
-    // Without prototypes and dates, which a comparison would heed.
+    // Without prototypes and dates, which a comparison would count.
     const raw: Members = JSON.parse(JSON.stringify(top.value.raw));
     const upgrades = upgradesOf(path, undefined, top.value);
     const environments = [undefined, ...top.value.environments];

@@ -44,7 +44,7 @@ const LEAST_MS = 500;
 /** A node whose bucket is back starts within this. */
 const MOST_MS = 5_000;
 
-/** A process that ran so long had started well. */
+/** After this time a process counts as well started. */
 const SETTLED_MS = 30_000;
 
 /**

@@ -14,7 +14,7 @@ import { isOwner } from "../table/owner.ts";
 import type { DirectoryPlan } from "../table/types.ts";
 import { isMissingKey, TEXT_KEY } from "../table/types.ts";
 
-/** A forwarded request's work for directories: moves that origins tell of, keys that they register, comparisons. */
+/** A forwarded request's work for directories: moves that origins report, keys that they register, comparisons. */
 
 export const directory: ServeFeature = {
   name: "directory",

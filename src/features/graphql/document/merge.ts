@@ -103,7 +103,7 @@ class Merge {
   #errors: readonly PlacedError[] = [];
   /** Errors that make a plural field null. The first of several counts: a server goes no further. */
   readonly #nulled = new Map<string, PlacedError>();
-  /** The error that makes the whole null, likewise. */
+  /** The error that makes the whole null. */
   #fatal: PlacedError | undefined;
   readonly #asked = new Map<readonly number[], readonly (FoundId | null)[]>();
   #characters = 0;

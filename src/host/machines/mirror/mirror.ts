@@ -37,7 +37,7 @@ export interface Mirror {
   stop(): Promise<void>;
 }
 
-/** An edge without a table waits so long for its first one. */
+/** Longest wait of an edge without a table for its first one. */
 const FIRST_MS = 5_000;
 
 /** An edge with a table waits no longer than this until its values are verified. */

@@ -5,7 +5,7 @@ import type { MirrorClock } from "./platform.ts";
 /** A node that is silent for this time is left for another. If all are silent, the store behind them may be slow. */
 const SILENCES_MS = [1_500, 8_000];
 
-/** The largest value takes so long at 300 kB/s. */
+/** Time of the largest value at 300 kB/s. */
 const VALUE_DEADLINE_MS = 60_000;
 
 /** For this time after a failure, others are asked first. */
