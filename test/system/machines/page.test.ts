@@ -18,13 +18,15 @@ const served: { readonly child: ChildProcess; said: string }[] = [];
 let bucket: RunningBucket;
 let origin: Awaited<ReturnType<typeof startOrigin>>;
 let ports: ReadonlyMap<string, number>;
+/** An address of loopback that no connection leaves from: those of 127.0.0.1 take free ports at any time. */
+const HOST = `127.78.${process.pid & 255}.${1 + ((process.pid >> 8) % 250)}`;
 
 /** The block after `<!--run:NAME-->`, with ports that are free here, and the bucket of this test. */
 function block(name: string): string {
   const [, text] = new RegExp(`<!--run:${name}-->\n\`\`\`\\w+\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
   if (text === undefined) throw new Error(`the page has no block ${name}`);
   return text
-    .replace(/(?<=127\.0\.0\.1:)\d+/g, (port) => String(ports.get(port) ?? port))
+    .replace(/127\.0\.0\.1:(\d+)/g, (_, port) => `${HOST}:${ports.get(port) ?? port}`)
     .replaceAll("KEY=...", "KEY=test")
     .replace("KEY_ID=...", "KEY_ID=test")
     .replace('"aws_region=eu-central-1"', `"aws_region=eu-central-1", "aws_endpoint=${bucket.url}"`);
@@ -71,7 +73,7 @@ async function freePorts(count: number): Promise<readonly number[]> {
 
 async function listening(port: number) {
   const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, HOST, resolve));
   return server;
 }
 
@@ -137,7 +139,7 @@ it("starts by the page's commands alone, and routes with all state nodes gone", 
   expect(asked.status).toBe(0);
   expect(asked.stdout.match(/"status": "ready"/g)).toHaveLength(2);
 
-  const edge = `http://127.0.0.1:${ports.get("8001")}`;
+  const edge = `http://${HOST}:${ports.get("8001")}`;
   const create = async (key: string) => {
     const headers = { "idempotency-key": key, "x-country": "DE" };
     const response = await fetch(`${edge}/orders`, { method: "POST", headers, body: "{}" });
