@@ -107,9 +107,11 @@ export async function runNpm(folder, [program, ...args]) {
   const signals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
   for (const signal of signals) process.on(signal, end);
   const stdio = /** @type {["ignore", number, number]} */ (["ignore", 2, 2]);
+  // It takes a moment to start: SIGKILL may come before npm has begun.
+  const guard = isWindows ? undefined : startGuard();
   const npm = spawn(program, args, { cwd: folder, stdio, windowsHide: true, detached: !isWindows });
   child = npm;
-  const guard = isWindows ? undefined : guardOf(npm.pid);
+  if (npm.pid !== undefined) guard?.stdin.write(`${npm.pid}\n`);
   // npm starts scripts by a shell, which dies by a signal that it does not hand on.
   const parent = process.ppid;
   const orphaned = () => got === undefined && process.ppid !== parent && end("SIGTERM");
@@ -135,13 +137,13 @@ export async function runNpm(folder, [program, ...args]) {
   }
 }
 
-/** Kills a group when this process ends in whatever way, SIGKILL included: then the guard's input ends. @param {number | undefined} pid */
-function guardOf(pid) {
-  if (pid === undefined) return undefined;
-  const guard = spawn("sh", ["-c", 'read -r _; kill -KILL "-$0"', String(pid)], {
+/** Kills the group that its first line names when this process ends in whatever way, SIGKILL included: then its input ends. */
+function startGuard() {
+  const guard = spawn("sh", ["-c", 'read -r group || exit; read -r _; kill -KILL "-$group"'], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
   guard.once("error", () => undefined);
+  guard.stdin.on("error", () => undefined);
   return guard;
 }
