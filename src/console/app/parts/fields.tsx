@@ -67,6 +67,18 @@ export function Field(props: FieldProps) {
   );
 }
 
+/** A field that filters what stands below it: its place says what it is for, and its label is for assistive technology. */
+export const Search = ({
+  label,
+  placeholder = label,
+  ...rest
+}: {
+  label: string;
+  placeholder?: string;
+  value: string;
+  onInput: (value: string) => void;
+}) => <Field {...rest} label={<span class="hidden">{label}</span>} type="search" placeholder={placeholder} />;
+
 /** One of many, as a list that opens. */
 export function Choice<Value extends string>(props: {
   label: string;

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { positionsOf } from "../../../formats/console/positions.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
-import { Field } from "../../app/parts/fields.tsx";
+import { Search } from "../../app/parts/fields.tsx";
 import { countText } from "../../app/words.ts";
 import { entryName, FOUND_MAX, found, type OutlinePart, outlineOf } from "./outline-parts.ts";
 
@@ -18,13 +18,7 @@ export function Outline({ text, table, onJump }: Props) {
   const parts = useMemo(() => outlineOf(positionsOf(text)), [text]);
   return (
     <nav class="outline" aria-label="Outline of the table">
-      <Field
-        label={<span class="hidden">Jump to a name</span>}
-        type="search"
-        placeholder="Jump to a name"
-        value={asked}
-        onInput={setAsked}
-      />
+      <Search label="Jump to a name" value={asked} onInput={setAsked} />
       {asked.trim() === "" ? (
         <ul>
           {parts.map((part) => (

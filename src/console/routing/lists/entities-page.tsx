@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { listOf } from "../../../routing/schema/records.ts";
 import type { DeclaredEntity } from "../../../routing/schema/table.ts";
 import { Button } from "../../app/parts/button.tsx";
-import { Field } from "../../app/parts/fields.tsx";
+import { Search } from "../../app/parts/fields.tsx";
 import { RegionChip } from "../../app/parts/region.tsx";
 import { Empty, PageHead, Sheet, Skeleton } from "../../app/parts/sheet.tsx";
 import { type Column, type Row, Table } from "../../app/parts/table.tsx";
@@ -80,13 +80,7 @@ function Entities({ known }: { known: KnownTable }) {
       <h2 class="hidden">Entities with IDs</h2>
       {all.length >= SEARCHED_FROM && (
         <header>
-          <Field
-            label={<span class="hidden">Search the entities</span>}
-            type="search"
-            placeholder="Search names and paths"
-            value={search}
-            onInput={setSearch}
-          />
+          <Search label="Search the entities" placeholder="Search names and paths" value={search} onInput={setSearch} />
           <small>{countText(all.length)} entities</small>
         </header>
       )}

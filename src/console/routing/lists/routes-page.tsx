@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MetricsHistory, RouteRevisions } from "../../../formats/console-api.ts";
 import { Button } from "../../app/parts/button.tsx";
-import { Choice, Field } from "../../app/parts/fields.tsx";
+import { Choice, Search } from "../../app/parts/fields.tsx";
 import { Shape } from "../../app/parts/region.tsx";
 import { Empty, PageHead, ProblemNote, Skeleton } from "../../app/parts/sheet.tsx";
 import { fragmentOf, place, setQuery } from "../../app/router.ts";
@@ -179,9 +179,8 @@ function Filters({ known, all, filter, onChange }: FiltersProps) {
         </div>
       )}
       <div class="row">
-        <Field
-          label={<span class="hidden">Search the routes</span>}
-          type="search"
+        <Search
+          label="Search the routes"
           placeholder="Search"
           value={filter.search}
           onInput={(search) => onChange({ ...filter, search })}
