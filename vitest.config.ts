@@ -41,7 +41,7 @@ const OUTSIDE = [
   "test/cli/contract/public-documents.slow.test.ts",
   // A store of others, which takes half a minute to start.
   "test/system/machines/*/ceph.slow.test.ts",
-  // A browser for minutes: an hour of updates, outages, machines.
+  // A browser for minutes: an hour of updates, outages, machines, a canary whose figures begin late.
   "test/system/console/**/*.slow.test.ts",
   // Each benchmark in its shortest form: minutes.
   "test/system/bench.slow.test.ts",
