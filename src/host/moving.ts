@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { foreignState } from "./machines/folder.ts";
 import { runToken } from "./run-token.ts";
 import { workerdConfig } from "./workerd/config.ts";
 import { DURABLE_OBJECTS } from "./workerd/config-text.ts";
@@ -17,6 +18,9 @@ export interface OpenedState {
   stop(): Promise<void>;
 }
 
+/** An export of copies would have a part of the objects alone, and an import into them would be lost. */
+const COPIES = "It has copies alone: move the state of several machines with --gateway and the URL of a state node.";
+
 /** In the state folder, for as long as it is open. */
 const FOLDER = "moving";
 
@@ -25,6 +29,8 @@ const FOLDER = "moving";
  * objects only move rows: no table is served, no check of an origin runs, and alarms wait. Throws if the state is in use or not there.
  */
 export async function openState(stateFolder: string, isNew: boolean): Promise<OpenedState> {
+  const foreign = foreignState(stateFolder, "machine");
+  if (foreign !== undefined) throw new Error(`${foreign} ${COPIES}`);
   if (!isNew && !existsSync(join(stateFolder, OBJECTS_FOLDER)))
     throw new Error(`${stateFolder} is no state of a gateway: it has no folder ${OBJECTS_FOLDER}`);
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
