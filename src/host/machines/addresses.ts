@@ -9,13 +9,15 @@ export interface Address {
 
 export const addressText = ({ host, port }: Address): string => `${host}:${port}`;
 
+/** One spelling for one address, so that texts can be compared. */
 export function parseAddress(text: string): Result<Address, string> {
-  const [, host = "", digits] = /^([\w.-]+|\[[0-9a-f:.]+\]):(\d{1,5})$/i.exec(text) ?? [];
+  const [, given = "", digits] = /^([\w.-]+|\[[0-9a-f:.]+\]):(0|[1-9]\d{0,4})$/i.exec(text) ?? [];
+  const host = given.toLowerCase();
   const port = Number(digits);
   if (host === "" || port > 65_535) return err("write host and port, such as 10.0.0.21:8443");
   if (host.startsWith("[") && isIP(host.slice(1, -1)) !== 6) return err("the address in brackets is no IPv6 address");
   if (/^[\d.]+$/.test(host) && isIP(host) !== 4) return err("the host is no IPv4 address");
-  return ok({ host, port });
+  return ok({ host: host.startsWith("[") ? new URL(`http://${host}`).hostname : host, port });
 }
 
 /** `fd:N`: a listening socket that this process inherited, as systemd hands it on. */

@@ -3,7 +3,15 @@ import { resolve } from "node:path";
 import { STATE_NODES_MAX } from "../../formats/machines.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { nearest } from "../../routing/index.ts";
-import { type Address, isPublic, isWildcard, parseAddress, parseDescriptor, portClashes } from "./addresses.ts";
+import {
+  type Address,
+  addressText,
+  isPublic,
+  isWildcard,
+  parseAddress,
+  parseDescriptor,
+  portClashes,
+} from "./addresses.ts";
 import { CREDENTIALS_FILE, type Given, type MemberName, resolveOption } from "./members.ts";
 
 /** `waybill serve` runs it on a machine of several. */
@@ -107,10 +115,12 @@ function optionReader({ members, labelOf }: Given) {
     address: (name: "listen" | "stateListen" | "clusterAddr" | "clusterAdvertise", none: Address = LISTEN): Address =>
       members[name] === undefined ? none : addressOf(name, members[name]),
     addresses: (name: "stateNodes" | "peers"): readonly Address[] => {
-      const texts = members[name] ?? [];
+      const before = faults.length;
+      const read = (members[name] ?? []).map((text) => addressOf(name, text, true));
+      const texts = read.map(addressText);
       const twice = texts.find((text, at) => texts.indexOf(text) !== at);
-      if (twice !== undefined) fault(name, `${twice} is there twice`);
-      return texts.map((text) => addressOf(name, text, true));
+      if (twice !== undefined && faults.length === before) fault(name, `${twice} is there twice`);
+      return read;
     },
   };
 }
@@ -131,8 +141,7 @@ function edgeOptions(common: Common, reader: Reader): EdgeOptions {
     fault("listen", `${processes} processes take the ports from ${listen.port} on, and the last one is 65535`);
   if (members.stateNodes === undefined)
     reader.faults.push(`${labelOf("stateNodes")} is missing: the state nodes' addresses, such as 10.0.0.21:8443`);
-  reader.addresses("stateNodes");
-  const stateNodes = members.stateNodes ?? [];
+  const stateNodes = reader.addresses("stateNodes").map(addressText);
   if (stateNodes.length > STATE_NODES_MAX) fault("stateNodes", `an edge knows at most ${STATE_NODES_MAX} state nodes`);
   return { ...common, role: "edge", name, listen, processes, stateNodes };
 }

@@ -148,6 +148,30 @@ describe("options of a machine", () => {
     ],
     ["a state node twice", { ...EDGE, stateNodes: ["s:1", "s:1"] }, undefined, ["--state-nodes: s:1 is there twice"]],
     [
+      "a state node twice, in two spellings",
+      { ...EDGE, stateNodes: ["[fd00::1]:1", "[FD00:0::1]:1"] },
+      undefined,
+      ["--state-nodes: [fd00::1]:1 is there twice"],
+    ],
+    [
+      "a peer twice, in two spellings",
+      { ...NODE, peers: ["S2:7000", "s2:7000"] },
+      undefined,
+      ["--peers: s2:7000 is there twice"],
+    ],
+    [
+      "a port with a zero before it",
+      { ...NODE, peers: ["s2:7000", "s2:07000"] },
+      undefined,
+      [/"s2:07000": write host/],
+    ],
+    [
+      "itself as a peer, in another spelling",
+      { ...NODE, clusterAddr: "[fd00::21]:7000", peers: ["[FD00:0:0::21]:7000", "s2:7000"] },
+      undefined,
+      [/\[fd00::21\]:7000 is this node/],
+    ],
+    [
       "a state node without a port",
       { ...EDGE, stateNodes: ["s1"] },
       undefined,
