@@ -87,6 +87,10 @@ function checkTls(folder: string, role: Role, nowMs: number, { faults, notes }: 
     );
   if (role === "state" && own.checkHost(STATE_NAME) === undefined)
     faults.push(`${certificatePath} is not for the name ${STATE_NAME}: an edge refuses it`);
+  if (role === "edge" && own.checkHost(STATE_NAME) !== undefined)
+    notes.push(
+      `${certificatePath} is for the name ${STATE_NAME}: who has this edge's key can pose as a state node to all others; use the folder of an edge`,
+    );
   const dated: readonly (readonly [string, X509Certificate])[] = [
     ...chain.map((each) => [certificatePath, each] as const),
     ...authorities.map((each) => [caPath, each] as const),

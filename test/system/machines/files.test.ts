@@ -155,6 +155,18 @@ describe("certificates", () => {
     ]);
   });
 
+  it("of a state node let an edge pose as one: a note", () => {
+    const { faults, notes } = checkFiles(edge(join(made, "state")), nowMs);
+    expect([faults, notes]).toEqual([
+      [],
+      [
+        expect.stringMatching(
+          /cert\.pem is for the name state\.waybill: who has this edge's key can pose as a state node/,
+        ),
+      ],
+    ]);
+  });
+
   it("of two authorities are trusted while one takes over from the other", () => {
     const place = broken("edge", (to) => {
       const both = readFileSync(join(other, "ca/ca.pem"), "utf8") + readFileSync(join(made, "ca/ca.pem"), "utf8");
