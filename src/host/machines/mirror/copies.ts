@@ -43,7 +43,7 @@ export class MirroredCopies {
     const { folder, nodes, stopped, report } = this.#options;
     const key = copyPointerKey(directory);
     const own = await this.#own(directory);
-    const bytes = await nodes.value(copyPointerPart(directory), stopped, true);
+    const bytes = await nodes.value(copyPointerPart(directory), stopped, "agreed");
     if (bytes === undefined) {
       this.#whole.delete(directory);
       if (own === undefined) return;

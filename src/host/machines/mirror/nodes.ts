@@ -26,12 +26,16 @@ export class MirrorFailure extends Error {
 
 export const whyOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** `agreed`: optional too, and read of nodes alone that publish what this edge has. A node with another state has another value, or none. */
+type Need = "needed" | "optional" | "agreed";
+
 /** The state nodes, as sources of values. Each has all of them. */
 export class StateNodes {
   readonly names: readonly string[];
   readonly #ask: AskNode;
   readonly #clock: MirrorClock;
   readonly #failedAtMs = new Map<string, number>();
+  readonly #agreed = new Set<string>();
   readonly #waiting: (() => void)[] = [];
   #free = READS_AT_ONCE;
   #turn = 0;
@@ -47,35 +51,41 @@ export class StateNodes {
     return this.names.filter((node) => this.#failedAtMs.has(node));
   }
 
+  /** It publishes what this edge has. */
   answered(node: string): void {
     this.#failedAtMs.delete(node);
+    this.#agreed.add(node);
   }
 
   failed(node: string): void {
     this.#failedAtMs.set(node, this.#clock.nowMs());
+    this.#agreed.delete(node);
   }
 
   /** A verified value. `undefined` for an optional one that a node does not have. */
-  async value(part: Part, signal: AbortSignal, isOptional = false): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  async value(part: Part, signal: AbortSignal, need: Need = "needed"): Promise<Uint8Array<ArrayBuffer> | undefined> {
     await this.#enter();
     try {
-      return await this.#valueOfAny(part, signal, isOptional);
+      return await this.#valueOfAny(part, signal, need);
     } finally {
       this.#leave();
     }
   }
 
-  async #valueOfAny(part: Part, signal: AbortSignal, isOptional: boolean) {
+  async #valueOfAny(part: Part, signal: AbortSignal, need: Need) {
+    const isAsked = (node: string) => need !== "agreed" || this.#agreed.has(node);
+    if (!this.names.some(isAsked))
+      throw new MirrorFailure("unreachable", `${part.key}: no state node publishes what this edge has`);
     let failures: string[] = [];
     for (const silenceMs of SILENCES_MS) {
       failures = [];
-      for (const node of this.#inTurn()) {
+      for (const node of this.#inTurn().filter(isAsked)) {
         const answer = await this.#valueOf(node, part, silenceMs, signal);
         signal.throwIfAborted();
         if ("bytes" in answer) return answer.bytes;
-        if (answer.isMissing && isOptional) return undefined;
+        if (answer.isMissing && need !== "needed") return undefined;
         failures.push(`${node}: ${answer.why}`);
-        if (!answer.isMissing) this.failed(node);
+        if (!answer.isMissing) this.#failedAtMs.set(node, this.#clock.nowMs());
       }
       if (failures.every((why) => why.endsWith(MISSING))) {
         throw new MirrorFailure("missing", `no state node has ${part.key}`);

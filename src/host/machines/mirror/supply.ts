@@ -52,7 +52,7 @@ export class Supply {
   /** Whether there is such a value. */
   async bringIfThere(part: Part): Promise<boolean> {
     if (this.#folder.has(part.key) || (await this.#folder.find(part)) !== undefined) return true;
-    const bytes = await this.#nodes?.value(part, this.#signal, true);
+    const bytes = await this.#nodes?.value(part, this.#signal, "optional");
     if (bytes === undefined) return false;
     this.#count(bytes);
     await this.keep({ part, bytes, isNew: true });

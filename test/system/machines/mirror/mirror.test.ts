@@ -381,6 +381,30 @@ describe("a directory's copy", () => {
     await until(() => !existsSync(join(folder, "directory.slug.current")), "removed");
     await until(() => mirror.status().lastError === undefined, "no error");
   });
+
+  it.concurrent("is neither taken from a node with an older table, nor removed by its word", async (context) => {
+    const [published, former] = [new Published(), new Published()];
+    former.publish({ directories: ["slug"] });
+    published.publish({ directories: ["slug"] });
+    published.publish({ directories: ["slug"], region: "first" });
+    const { digest } = await published.putCopy("slug", { a: "first" });
+    const node = await begin(context, startStateNode(published, tls));
+    const stale = await begin(context, startStateNode(former, tls));
+    const folder = newFolder();
+    const lines: MirrorLine[] = [];
+    await begin(context, mirrorOf([stale, node], folder, { clock: quickClock(), lines }));
+    const pointer = join(folder, "directory.slug.current");
+    await until(() => existsSync(pointer), "a copy");
+    node.fault = (key) => (key === "directory.slug.current" ? "failed" : undefined);
+    const isFailed = (line: MirrorLine) => line.event === "mirror-failed" && line.source === "copy slug";
+    await until(() => lines.some(isFailed), "a failure");
+    for (const _ of Array.from({ length: 2 })) {
+      const asked = node.asked.length;
+      await until(() => node.asked.length > asked + 1, "another try");
+      expect(await wholeCopy(readIn(folder), "slug")).toBe(digest);
+      await former.putCopy("slug", { a: "second" });
+    }
+  });
 });
 
 describe("state nodes", () => {
