@@ -67,24 +67,57 @@ export class AnnouncedPointer {
 const MACHINES_MAX = 1_000;
 const MACHINE_MS = 600_000;
 
+/** Two edges of one name ask by turns, each at least three times in it. */
+const TWICE_MS = 60_000;
+const RUNS_MAX = 8;
+
+/** The starts by which an edge was heard of, the latest last, and when one came back. */
+interface Runs {
+  readonly runs: readonly string[];
+  readonly twiceAtMs: number;
+}
+
+/** A start never comes back behind a later one, unless both run. */
+function heardRun({ runs, twiceAtMs }: Runs, run: string, atMs: number): Runs {
+  if (runs.at(-1) === run) return { runs, twiceAtMs };
+  const others = runs.filter((each) => each !== run);
+  return {
+    runs: [...others, run].slice(-RUNS_MAX),
+    twiceAtMs: others.length < runs.length ? atMs : twiceAtMs,
+  };
+}
+
+const NO_RUNS: Runs = { runs: [], twiceAtMs: Number.NEGATIVE_INFINITY };
+
 /** The machines that have asked lately. In memory alone: each asks again within half a minute. */
 export class HeardMachines {
   readonly #edges = new Map<string, HeardEdge>();
+  readonly #runs = new Map<string, Runs>();
   readonly #nodes = new Map<string, HeardNode>();
 
   add({ edge, nodeVersion }: Pick<PointerCall, "edge" | "nodeVersion">, heardAtMs: number): void {
     if (edge === undefined) return;
-    const { node, ...report } = edge;
+    const { node, run, ...report } = edge;
     setLast(this.#edges, edge.name, { ...report, heardAtMs }, MACHINES_MAX);
+    if (run !== undefined) {
+      const known = this.#runs.get(edge.name) ?? NO_RUNS;
+      setLast(this.#runs, edge.name, heardRun(known, run, heardAtMs), MACHINES_MAX);
+    }
     if (node !== undefined && nodeVersion !== undefined)
       setLast(this.#nodes, node, { address: node, version: nodeVersion, heardAtMs }, MACHINES_MAX);
   }
 
   read(nowMs: number): Pick<Machines, "edges" | "nodes"> {
     return {
-      edges: lately(this.#edges, nowMs).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      edges: lately(this.#edges, nowMs)
+        .map((edge) => (this.#isTwice(edge.name, nowMs) ? { ...edge, isTwice: true as const } : edge))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       nodes: lately(this.#nodes, nowMs).toSorted((a, b) => (a.address < b.address ? -1 : 1)),
     };
+  }
+
+  #isTwice(name: string, nowMs: number): boolean {
+    return nowMs - (this.#runs.get(name) ?? NO_RUNS).twiceAtMs < TWICE_MS;
   }
 }
 

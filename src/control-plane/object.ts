@@ -49,6 +49,8 @@ export interface ControlPlaneDeps {
   readonly clock?: Clock;
   /** Schedules `alarm`, Unix ms. */
   readonly wakeAt?: (atMs: number) => Promise<void>;
+  /** By which machines tell this object from another one. */
+  readonly name?: string;
   readonly pause?: (ms: number) => Promise<void>;
   readonly kvDeadlines?: KvDeadlines;
   /** Vouches for checked tables; `undefined`: isolates check and compile them. */
@@ -72,6 +74,7 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
   #machinesToldMs = Number.NEGATIVE_INFINITY;
   readonly #announced = new AnnouncedPointer();
   readonly #machines = new HeardMachines();
+  readonly #name: string;
   #beginning: Promise<Result<undefined, TableChangeError>> | undefined;
   #log!: RevisionLog;
   #sync!: ReturnType<typeof kvSync>;
@@ -91,6 +94,7 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     this.#wakeAt = wakeAt;
     this.#clock = clock;
     this.#pause = deps.pause ?? systemPause;
+    this.#name = deps.name ?? crypto.randomUUID();
     this.ready = context.blockConcurrencyWhile(async () => {
       const log = new RevisionLog(storage, clock, await bundledRevision(bundled));
       const state = log.state();
@@ -262,7 +266,7 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     const known = await this.#announcedPointer();
     const { revision, change } = (known.ok ? this.#announced.pointer : undefined) ?? {};
     const published = revision === undefined || change === undefined ? undefined : { revision, change };
-    return { ...this.#machines.read(this.#clock.nowMs()), published };
+    return { ...this.#machines.read(this.#clock.nowMs()), published, object: this.#name };
   }
 
   /** Reads KV if the pointer in it is not known yet. */

@@ -19,6 +19,8 @@ export interface EdgeReport {
   readonly change: number;
   /** The version of Waybill. */
   readonly version: string;
+  /** Another one for each start; earlier versions have none. */
+  readonly run?: string | undefined;
   readonly processes: number;
   /** Since the mirror was last found to be what is published. */
   readonly ageMs: number;
@@ -31,6 +33,8 @@ export interface EdgeReport {
 export interface HeardEdge extends EdgeReport {
   /** Unix ms. */
   readonly heardAtMs: number;
+  /** Two edges have this name: each hides the other. */
+  readonly isTwice?: true | undefined;
 }
 
 /** A state node by the address at which edges ask it. */
@@ -49,6 +53,8 @@ export interface Machines {
   readonly nodes: readonly HeardNode[];
   /** Mirrors should have it; absent where nothing is published. */
   readonly published?: MirroredChange | undefined;
+  /** The object that heard of them: nodes that ask another one have another state. Earlier versions have none. */
+  readonly object?: string | undefined;
 }
 
 /** The key of an edge's own KV under which its mirror says how current it is. */
@@ -64,6 +70,7 @@ const ADDRESS = /^[\w.:[\]-]{3,260}$/;
 const REPORT_LENGTH_MAX = 4_096;
 export const MACHINE_NAME = /^[A-Za-z0-9.-]{1,64}$/;
 const VERSION = /^[\w.+-]{1,64}$/;
+const RUN = /^[\w-]{1,64}$/;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -71,12 +78,13 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 export function readEdgeReport(text: string): EdgeReport | undefined {
   const json = text.length > REPORT_LENGTH_MAX ? undefined : parseJson(text);
   if (!isRecord(json)) return undefined;
-  const { name, revision, change, version, processes, ageMs } = json;
+  const { name, revision, change, version, run, processes, ageMs } = json;
   if (typeof name !== "string" || !MACHINE_NAME.test(name)) return undefined;
   if (typeof version !== "string" || !VERSION.test(version)) return undefined;
+  if (run !== undefined && (typeof run !== "string" || !RUN.test(run))) return undefined;
   if (!isCount(revision) || !isCount(change) || !isCount(processes) || !isCount(ageMs)) return undefined;
   const nodes = nodesIn(json);
-  return nodes && { name, revision, change, version, processes, ageMs, ...nodes };
+  return nodes && { name, revision, change, version, ...(run && { run }), processes, ageMs, ...nodes };
 }
 
 /** The state nodes of a report; `undefined` if one of them is no address. */

@@ -132,7 +132,8 @@ async function machinesOf(env: Env): Promise<Response> {
   if (known instanceof Response) return known;
   const time = new Date().toISOString();
   const node = { version: env.NODE_VERSION };
-  return Response.json({ time, node, ...shownMachines(known) }, { headers: { "cache-control": "no-store" } });
+  const { object } = known;
+  return Response.json({ time, node, object, ...shownMachines(known) }, { headers: { "cache-control": "no-store" } });
 }
 
 /** The object may have no owner just now: the mirror asks another node. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../parts.ts";
@@ -31,7 +32,7 @@ export async function startEdge(options: EdgeOptions, machine: Machine) {
     nodes: stateNodes,
     tls: options.tlsFolder,
     kvFolder,
-    edge: { name, processes, version },
+    edge: { name, processes, version, run: randomUUID() },
     codeVersion: codeVersionOf(machine.worker),
     report: machine.onEvent,
   });

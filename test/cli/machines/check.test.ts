@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../../../src/host/machines/certificates.ts";
 import { checkMachine } from "../../../src/host/machines/operate/check.ts";
+import { clusterStatus } from "../../../src/host/machines/operate/status.ts";
 import type { EdgeOptions } from "../../../src/host/machines/options.ts";
 import { waybill } from "../fake-runtime.ts";
 import { MemoryFiles } from "../memory-files.ts";
@@ -16,13 +17,14 @@ import { MemoryFiles } from "../memory-files.ts";
 const folder = mkdtempSync(join(tmpdir(), "waybill-check-"));
 const servers: Server[] = [];
 
-/** A state node with the certificates of a folder. */
-async function stateNode(certificates: string): Promise<string> {
+/** A state node with the certificates of a folder. It answers with the next of `said`, the last one again and again. */
+async function stateNode(certificates: string, ...said: readonly object[]): Promise<string> {
+  let count = 0;
   const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((name) =>
     readFileSync(join(folder, certificates, name)),
   );
   const server = createServer({ ca, cert, key, requestCert: true }, (_, response) => {
-    response.end(JSON.stringify({ node: { version: "1.0.0" } }));
+    response.end(JSON.stringify({ node: { version: "1.0.0" }, ...said[Math.min(count++, said.length - 1)] }));
   });
   servers.push(server);
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -87,6 +89,19 @@ describe("the check of an edge", () => {
     expect(findings[0]?.text).toMatch(/Copy the folders of certificates to both again, and restart both$/);
   });
 
+  it.each([
+    ["that ask one object", [[{ object: "a" }], [{ object: "a" }]], 0],
+    ["of which one is of an earlier version", [[{ object: "a" }], [{}]], 0],
+    ["whose object went to another node meanwhile", [[{ object: "a" }, { object: "b" }], [{ object: "b" }]], 0],
+    ["with a state of their own", [[{ object: "a" }], [{ object: "b" }]], 1],
+  ])("takes state nodes %s", async (_, said, errors) => {
+    const nodes = await Promise.all(said.map((each) => stateNode("tls/state", ...each)));
+    const why = `state nodes have different states, so that numbers and keys are given twice: ${nodes.join(" | ")}. `;
+    const remedy = "Stop those of the wrong state, and correct their bucket and bucketOptions";
+    const findings = await checked(...nodes);
+    expect(findings).toEqual(errors === 0 ? [] : [{ state: "error", text: why + remedy }]);
+  });
+
   it("warns if no state node answers, and notes if one does not", async () => {
     const silent = await closedPort();
     const refused = { state: "note", text: `the state node ${silent} does not answer: connection refused` };
@@ -95,6 +110,29 @@ describe("the check of an edge", () => {
       refused,
       { state: "warning", text: expect.stringMatching(/^no state node answers: /) },
     ]);
+  });
+});
+
+describe("the status of a cluster", () => {
+  const at = "2026-11-28T06:00:00.000Z";
+  const EDGE = { name: "e1", revision: 3, change: 4, version: "1.0.0", processes: 1, ageMs: 0, heardAt: at };
+  const said = { time: at, published: { revision: 3, change: 4 }, edges: [EDGE] };
+  const faultsOf = async (...nodes: readonly object[]) => {
+    const stateAddresses = await Promise.all(nodes.map((each) => stateNode("tls/state", { ...said, ...each })));
+    const known = { clusterAddresses: [], stateAddresses, tlsFolder: join(folder, "tls/edge") };
+    return (await clusterStatus(known, Date.parse(at))).faults;
+  };
+
+  it.each<readonly [what: string, nodes: readonly object[], faults: readonly RegExp[]]>([
+    ["well", [{ object: "a" }, { object: "a" }], []],
+    ["well, with an earlier version", [{}, { object: "a" }], []],
+    ["two states", [{ object: "a" }, { object: "b" }], [/^state nodes have different states, /]],
+    ["two edges of one name", [{ edges: [{ ...EDGE, isTwice: true }] }], [/^edge e1: two edges have this name, /]],
+    ["an edge of which no time is known", [{ edges: [{ ...EDGE, heardAt: "" }] }], [/^edge e1: it has not asked /]],
+  ])("is %s", async (_, nodes, faults) => {
+    const found = await faultsOf(...nodes);
+    expect(found).toHaveLength(faults.length);
+    for (const [index, each] of faults.entries()) expect(found[index]).toMatch(each);
   });
 });
 

@@ -120,6 +120,27 @@ describe("the pointer", () => {
     expect(Date.parse(edges[0]?.heardAt ?? "")).toBeGreaterThan(0);
   });
 
+  it.each<readonly [what: string, runs: readonly (string | undefined)[], isTwice: boolean]>([
+    ["one start", ["a", "a"], false],
+    ["a start after another", ["a", "b", "b"], false],
+    ["three starts, one after the other", ["a", "b", "c"], false],
+    ["two edges of one name", ["a", "b", "a"], true],
+    ["three edges of one name", ["a", "b", "c", "a"], true],
+    ["an edge of an earlier version", [undefined, "a", undefined, "a"], false],
+  ])("tells of %s", async (_, runs, isTwice) => {
+    await publish(0);
+    for (const run of runs) await ask("/pointer", { "waybill-edge": JSON.stringify({ ...REPORT, run }) });
+    const { edges } = await (await ask("/machines")).json<{ edges: readonly object[] }>();
+    expect(edges).toEqual([{ ...REPORT, heardAt: expect.any(String), ...(isTwice && { isTwice }) }]);
+  });
+
+  it("has one name for the object that all nodes ask", async () => {
+    const named = async () => (await (await ask("/machines")).json<{ object: string }>()).object;
+    const first = await named();
+    expect(first).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await named()).toBe(first);
+  });
+
   it("tells of the nodes by which edges asked, of what is published, and of nodes that do not answer an edge", async () => {
     const before = await (await ask("/machines")).json();
     expect(before).toMatchObject({ node: { version: "9.9.9" }, nodes: [], edges: [] });
@@ -144,6 +165,7 @@ describe("the pointer", () => {
     ["a number that is none", JSON.stringify({ ...REPORT, revision: "3" })],
     ["a number below 0", JSON.stringify({ ...REPORT, ageMs: -1 })],
     ["a long text", JSON.stringify({ ...REPORT, more: "n".repeat(4_096) })],
+    ["a start that is no name", JSON.stringify({ ...REPORT, run: "a b" })],
     ["a node that is no address", JSON.stringify({ ...REPORT, node: "a b:1" })],
     ["silent nodes that are no list", JSON.stringify({ ...REPORT, silent: "10.0.0.1:1" })],
     ["a silent node that is no address", JSON.stringify({ ...REPORT, silent: [1] })],

@@ -6,7 +6,7 @@ import type { MirrorClock } from "./platform.ts";
 import type { MirroredTables } from "./tables.ts";
 
 /** The edge as the state nodes show it. `version`: of Waybill. */
-export type EdgeName = Pick<EdgeReport, "name" | "version" | "processes">;
+export type EdgeName = Pick<EdgeReport, "name" | "version" | "run" | "processes">;
 
 export interface MirrorState {
   /** The folder's table; `undefined` without one. */
@@ -75,10 +75,10 @@ export class MirrorStatus {
   /** An edge that was never confirmed is as old as its start. */
   edgeReport(): EdgeReport {
     const { edge, clock } = this.#options;
-    const { name, version, processes } = edge;
+    const { name, version, run, processes } = edge;
     const { revision = 0, change = 0, ageMs = Math.max(0, clock.nowMs() - this.#beganAtMs) } = this.state();
     const { silent } = this.#options.nodes;
-    return { name, revision, change, version, processes, ageMs: Math.round(ageMs), silent };
+    return { name, revision, change, version, run, processes, ageMs: Math.round(ageMs), silent };
   }
 
   /** If it differs from what is there. */

@@ -2,7 +2,17 @@ import { type Address, addressText } from "../addresses.ts";
 import { checkFiles } from "../files.ts";
 import type { EdgeOptions, MachineOptions, StateOptions } from "../options.ts";
 import { type BucketNeeds, checkBucket } from "./bucket.ts";
-import { askPlain, type Finding, listenFault, type NodeSeen, reachable, stateNodes, whyOf } from "./nodes.ts";
+import {
+  apartFault,
+  askPlain,
+  type Finding,
+  listenFault,
+  type NodeSeen,
+  reachable,
+  type Seen,
+  stateNodes,
+  whyOf,
+} from "./nodes.ts";
 
 const ok = (text: string): Finding => ({ state: "ok", text });
 const note = (text: string): Finding => ({ state: "note", text });
@@ -45,6 +55,7 @@ async function edgeFindings({ listen, processes, stateNodes: nodes }: EdgeOption
     ...ports,
     ...seen.map(([node, answer]) => nodeFinding(node, answer)),
     ...silenceFindings(seen),
+    ...(await apartFindings(seen, see)),
     ...versionFindings(seen, needs.version),
   ];
 }
@@ -65,7 +76,13 @@ async function stateFindings(options: StateOptions, see: See, needs: CheckNeeds)
   const known = see === undefined ? undefined : await see.see(own);
   const found =
     known !== undefined && "machines" in known ? [[own, known] as const, ...(await others(known, own, see))] : [];
-  return [...bucket, ...ports, ...peers, ...versionFindings(found, needs.version)];
+  return [
+    ...bucket,
+    ...ports,
+    ...peers,
+    ...(await apartFindings(found, see)),
+    ...versionFindings(found, needs.version),
+  ];
 }
 
 /** Nodes by the addresses at which edges ask them. */
@@ -98,8 +115,13 @@ async function peerFinding(address: Address): Promise<Finding> {
   return asked.status === 200 ? ok(`the peer ${where} is ready`) : note(`the peer ${where} runs, and is not ready`);
 }
 
+async function apartFindings(seen: Seen, see: See): Promise<readonly Finding[]> {
+  const fault = see && (await apartFault(seen, see.see));
+  return fault === undefined ? [] : [error(fault)];
+}
+
 /** Edges may be checked before state nodes are started: no error. */
-function silenceFindings(seen: readonly (readonly [string, NodeSeen])[]): readonly Finding[] {
+function silenceFindings(seen: Seen): readonly Finding[] {
   const isSilent = seen.length > 0 && seen.every(([, each]) => "why" in each && each.isRefused !== true);
   return isSilent ? [warning("no state node answers: start them, and correct stateNodes, routes and firewalls")] : [];
 }
@@ -116,7 +138,7 @@ function nodeFinding(node: string, seen: NodeSeen): Finding {
 }
 
 /** In an upgrade they differ for a while. */
-function versionFindings(seen: readonly (readonly [string, NodeSeen])[], own: string): readonly Finding[] {
+function versionFindings(seen: Seen, own: string): readonly Finding[] {
   const versions = seen.flatMap(([node, answer]) => {
     const version = "machines" in answer ? answer.machines.node?.version : undefined;
     return version === undefined ? [] : [{ node, version }];

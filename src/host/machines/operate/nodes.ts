@@ -52,6 +52,8 @@ export const listenFault = ({ host, port }: Address): Promise<NodeJS.ErrnoExcept
 export interface MachinesAnswer {
   readonly time?: string;
   readonly node?: { readonly version?: string };
+  /** The object of tables that the node asks. */
+  readonly object?: string;
   readonly published?: { readonly revision: number; readonly change: number };
   readonly nodes?: readonly SeenNode[];
   readonly edges?: readonly SeenEdge[];
@@ -72,6 +74,7 @@ export interface SeenEdge {
   readonly ageMs: number;
   /** State nodes that do not answer it. */
   readonly silent?: readonly string[];
+  readonly isTwice?: true;
   readonly heardAt: string;
 }
 
@@ -80,6 +83,25 @@ export type NodeSeen =
   | { readonly machines: MachinesAnswer }
   | { readonly status: number }
   | { readonly why: string; readonly isRefused?: boolean };
+
+export type Seen = readonly (readonly [address: string, seen: NodeSeen])[];
+
+/** The object may have gone to another node between two answers: nodes are asked again before they count as apart. */
+export async function apartFault(seen: Seen, see: (node: string) => Promise<NodeSeen>): Promise<string | undefined> {
+  if (apart(seen) === undefined) return undefined;
+  return apart(await Promise.all(seen.map(async ([node]) => [node, await see(node)] as const)));
+}
+
+function apart(seen: Seen): string | undefined {
+  const nodes = new Map<string, readonly string[]>();
+  for (const [node, answer] of seen) {
+    const object = "machines" in answer ? answer.machines.object : undefined;
+    if (object !== undefined) nodes.set(object, [...(nodes.get(object) ?? []), node]);
+  }
+  if (nodes.size < 2) return undefined;
+  const groups = [...nodes.values()].map((each) => each.join(" and "));
+  return `state nodes have different states, so that numbers and keys are given twice: ${groups.join(" | ")}. Stop those of the wrong state, and correct their bucket and bucketOptions`;
+}
 
 /** Asks state nodes as edges do, with this machine's certificate. */
 export function stateNodes(tlsFolder: string): { see(node: string): Promise<NodeSeen>; close(): void } {

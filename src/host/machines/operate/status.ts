@@ -1,7 +1,15 @@
 import { isBehind } from "../../../formats/machines.ts";
 import { type Address, addressText } from "../addresses.ts";
 import type { MachineOptions } from "../options.ts";
-import { askPlain, type MachinesAnswer, type NodeSeen, reachable, type SeenEdge, stateNodes } from "./nodes.ts";
+import {
+  apartFault,
+  askPlain,
+  type MachinesAnswer,
+  type NodeSeen,
+  reachable,
+  type SeenEdge,
+  stateNodes,
+} from "./nodes.ts";
 
 /** An edge asks every 20 s at the latest. */
 const STALE_MS = 60_000;
@@ -19,7 +27,7 @@ export interface ClusterStatus {
 }
 
 export interface EdgeStatus
-  extends Pick<SeenEdge, "name" | "revision" | "change" | "version" | "processes" | "silent"> {
+  extends Pick<SeenEdge, "name" | "revision" | "change" | "version" | "processes" | "silent" | "isTwice"> {
   /** Since its mirror was found to be what is published. */
   readonly mirrorAgeMs: number;
   readonly heardMs: number;
@@ -59,7 +67,13 @@ export async function clusterStatus(known: KnownMachines, nowMs: number): Promis
     const answer = first ?? answerIn(seen);
     const nodes = seen.map(([address, each]) => nodeOf(address, each));
     const edges = answer === undefined ? [] : edgesOf(answer, nowMs);
-    const faults = [...faultsOf(leases, nodes), ...edgeFaults(edges), ...(answer ? noTable(answer) : [NO_ANSWER])];
+    const apart = await apartFault(seen, asker.see);
+    const faults = [
+      ...faultsOf(leases, nodes),
+      ...(apart === undefined ? [] : [apart]),
+      ...edgeFaults(edges),
+      ...(answer ? noTable(answer) : [NO_ANSWER]),
+    ];
     return { isWell: faults.length === 0, faults, published: answer?.published ?? null, leases, nodes, edges };
   } finally {
     asker.close();
@@ -95,9 +109,9 @@ function nodeOf(address: string, seen: NodeSeen): ClusterStatus["nodes"][number]
 /** Times are the node's: only its own clock is compared with them. */
 function edgesOf({ edges = [], published, time }: MachinesAnswer, nowMs: number): readonly EdgeStatus[] {
   const atMs = time === undefined ? nowMs : Date.parse(time);
-  return edges.map(({ name, revision, change, version, processes, ageMs, silent = [], heardAt }) => {
+  return edges.map(({ name, revision, change, version, processes, ageMs, silent = [], isTwice, heardAt }) => {
     const heardMs = Math.max(0, atMs - Date.parse(heardAt));
-    const own = { name, revision, change, version, processes, silent };
+    const own = { name, revision, change, version, processes, silent, ...(isTwice && { isTwice }) };
     return { ...own, mirrorAgeMs: ageMs + heardMs, heardMs, isBehind: isBehind(own, published) };
   });
 }
@@ -111,9 +125,11 @@ function faultsOf(leases: ClusterStatus["leases"], nodes: ClusterStatus["nodes"]
 }
 
 function edgeFaults(edges: readonly EdgeStatus[]): readonly string[] {
-  return edges.flatMap(({ name, revision, isBehind, heardMs, mirrorAgeMs, silent = [] }) => {
+  return edges.flatMap(({ name, revision, isBehind, isTwice, heardMs, mirrorAgeMs, silent = [] }) => {
     const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
-    if (heardMs >= STALE_MS) return [`edge ${name}: it has not asked for ${seconds(heardMs)}`];
+    if (isTwice) return [`edge ${name}: two edges have this name, and one hides the other; give each its own`];
+    // A time that cannot be read is none.
+    if (!(heardMs < STALE_MS)) return [`edge ${name}: it has not asked for ${seconds(heardMs)}`];
     if (isBehind) return [`edge ${name}: it has revision ${revision}, and another is published`];
     if (mirrorAgeMs >= STALE_MS) return [`edge ${name}: its mirror is ${seconds(mirrorAgeMs)} old`];
     return silent.length === 0 ? [] : [`edge ${name}: it gets no answer from ${silent.join(" and ")}`];
