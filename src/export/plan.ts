@@ -129,7 +129,9 @@ export const planOf = (planned: Planned, { selfRegions, left: allLeft }: Deploym
   const own = ownPatternsOf(table);
   const { draft, routes } = planned;
   const forwarded: Forwarded[] = [];
-  const regions = [...table.regions.values()].filter((region) => {
+  // Where Waybill decides all, no name of an origin has to be resolved.
+  const reachable = allLeft === undefined ? [...table.regions.values()] : [];
+  const regions = reachable.filter((region) => {
     const why = unreachableWhy(region, selfRegions);
     if (why !== undefined) forwarded.push({ what: `region ${region.name}`, why });
     return why === undefined;

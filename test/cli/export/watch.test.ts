@@ -125,10 +125,54 @@ describe("waybill export --watch", () => {
     expect(reloads).toBe(4);
   });
 
+  const LEFT = "envoy leaves all to Waybill. It is tried again every 5 s.";
+
+  it("leaves all to Waybill where the table in force cannot be exported, until one can", async () => {
+    const unreadable = { ...tableIn("us"), routes: [{ region: "nowhere" }] };
+    const left: string[] = [];
+    const { lines, reloads, folder } = await watched([
+      (files) => publish(files, 1, tableIn("eu")),
+      nothing,
+      (files) => publish(files, 2, unreadable),
+      ...seconds(6),
+      () => left.push(readFileSync(join(folders.at(-1) ?? "", "out", "envoy.json"), "utf8")),
+      (files) => publish(files, 3, tableIn("us")),
+      nothing,
+    ]);
+    expect(lines).toEqual([
+      "envoy routes by revision 1, 0 ms after it was seen",
+      expect.stringMatching(new RegExp(`^error: revision 2:1:\\d+: .* ${LEFT}$`)),
+      "envoy routes by revision 3, 0 ms after it was seen",
+    ]);
+    expect(reloads).toBe(3);
+    const names = (text: string) =>
+      JSON.parse(text).static_resources.clusters.map(({ name }: { readonly name: string }) => name);
+    expect(names(left[0] ?? "")).toEqual(["waybill", "waybill_refuse"]);
+    expect(names(readFileSync(join(folder, "envoy.json"), "utf8"))).toContain("waybill_1");
+  });
+
+  it("keeps what was exported where no pointer can be read", async () => {
+    const { lines, reloads } = await watched([
+      (files) => publish(files, 1, tableIn("eu")),
+      nothing,
+      (files) => files.write(POINTER, "{"),
+      ...seconds(6),
+    ]);
+    expect(lines[1]).toMatch(/it is not JSON.* envoy keeps revision 1\. It is tried again every 5 s\.$/);
+    expect([lines.length, reloads]).toEqual([2, 1]);
+  });
+
   const digest = createHash("sha256").update("{}").digest("hex");
   it.each<[string, (files: MemoryFiles) => unknown, RegExp]>([
     ["is not there", nothing, /no table is published in \/var\/lib\/waybill/],
     ["is no pointer", (files) => files.write(POINTER, "{"), /table\.current: it is not JSON/],
+  ])("waits where the pointer %s", async (_, step, why) => {
+    const { lines, reloads } = await watched([step, ...seconds(6)]);
+    expect(lines).toEqual([expect.stringMatching(why)]);
+    expect(reloads).toBe(0);
+  });
+
+  it.each<[string, (files: MemoryFiles) => unknown, RegExp]>([
     [
       "names a table that is not there",
       (files) => files.write(POINTER, JSON.stringify({ revision: 3, digest })),
@@ -140,10 +184,11 @@ describe("waybill export --watch", () => {
       /has another content: its SHA-256 is 44136fa355/,
     ],
     ["names a table with faults", (files) => publish(files, 3, {}), /^error: revision 3:1:1: /],
-  ])("waits where the pointer %s", async (_, step, why) => {
+  ])("leaves all to Waybill where the pointer %s", async (_, step, why) => {
     const { lines, reloads } = await watched([step, ...seconds(6)]);
     expect(lines).toEqual([expect.stringMatching(why)]);
-    expect(reloads).toBe(0);
+    expect(lines[0]).toContain(LEFT);
+    expect(reloads).toBe(1);
   });
 });
 

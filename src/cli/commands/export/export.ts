@@ -32,7 +32,7 @@ const gatewayUrl = (text: string): string => {
 const path = (text: string): string => {
   // A file beside a folder needs the folder's path without a slash at the end.
   const whole = resolve(text);
-  if (isAbsolute(text) && whole !== "/" && /^[ !#%-~]+$/.test(whole)) return whole;
+  if (isAbsolute(text) && whole !== "/" && /^[ !#%&(-~]+$/.test(whole)) return whole;
   throw new InvalidArgumentError("Write a whole path of ASCII characters without quotes and `$`.");
 };
 
@@ -60,7 +60,8 @@ Examples:
   $ waybill export haproxy --table table.json --out /etc/waybill/haproxy --waybill http://127.0.0.1:8787 --listen 0.0.0.0:80
   $ waybill export haproxy --published /var/lib/waybill --watch --out /etc/waybill/haproxy --waybill http://127.0.0.1:8787 --reload 'systemctl reload haproxy'
 
-With --watch it runs until a signal. A configuration that the engine refuses is not put in place, and is tried again every 5 s.
+With --watch it runs until a signal. While the table in force cannot be exported, or the engine refuses it, Waybill decides all
+requests, and the export is tried again every 5 s.
 While a canary is running, Waybill decides all requests.
 
 Exit code: 0, or 1 if nothing was written.`,
@@ -135,7 +136,7 @@ function reloadOf(engine: Engine, { out, waybill, published, reload }: WatchOpti
   if (waybill === undefined)
     return misuse("error: --watch needs --waybill: while a canary is running, a gateway decides.\n");
   // It finds the process by the configuration's own file.
-  const ownReload = engine === "nginx" ? `nginx -p ${out} -c nginx.conf -s reload` : undefined;
+  const ownReload = engine === "nginx" ? `nginx -p '${out}' -c nginx.conf -s reload` : undefined;
   const used = reload ?? ownReload;
   return used ?? misuse(`error: --watch needs --reload, such as --reload 'systemctl reload ${engine}'.\n`);
 }
