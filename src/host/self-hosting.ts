@@ -5,6 +5,7 @@ import { parseSelfRegions, unknownRegions } from "../features/mesh/table/self-re
 import { err, ok, type Result } from "../ids/index.ts";
 import { type DeclaredTable, parseJson, plainJson, TABLE_BYTES_MAX } from "../routing/index.ts";
 import { endedByItself, stopSignals } from "./child.ts";
+import { workerdLine } from "./log-lines.ts";
 import { foreignState } from "./machines/folder.ts";
 import { copyConsole } from "./parts.ts";
 import {
@@ -169,7 +170,7 @@ async function startBuild(
     consoleFolder: existsSync(join(build, CONSOLE_FOLDER)) ? resolve(build, CONSOLE_FOLDER) : undefined,
     openPages: process.env["OPEN_PAGES"] === "on",
     onLogLine(line) {
-      process.stdout.write(`${line}\n`);
+      process.stdout.write(`${workerdLine(line, Date.now())}\n`);
       traces?.onLine(line);
     },
   });

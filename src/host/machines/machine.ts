@@ -1,3 +1,4 @@
+import type { LogEvent } from "../log-lines.ts";
 import type { ModuleFile } from "../workerd/modules.ts";
 import type { TlsFiles } from "./files.ts";
 import type { Clock } from "./supervise.ts";
@@ -18,7 +19,7 @@ export interface Machine {
   /** `process`: its number, where there are several. */
   readonly onLogLine: (line: string, process?: number) => void;
   /** A line of the log by this process, not by the Worker. */
-  readonly onEvent: (event: object) => void;
-  /** Sentences for operators. */
+  readonly onEvent: (event: LogEvent) => void;
+  /** Sentences for operators, while it runs. */
   readonly report: (sentence: string) => void;
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stopSignals } from "../child.ts";
+import { eventLine, workerdLine } from "../log-lines.ts";
 import { packsFolderOf } from "../publish/publish.ts";
 import { BUILT_TABLE, CONSOLE_FOLDER, missingSettings, noBuild, readTraces, report } from "../self-hosting.ts";
 import { readSettings } from "../settings.ts";
@@ -89,14 +90,12 @@ function machineOf(build: string, options: MachineOptions, traces: TraceExport |
     clusterKey,
     clock,
     onLogLine(line, number) {
-      process.stdout.write(`${number === undefined ? line : ofProcess(line, number)}\n`);
+      process.stdout.write(`${workerdLine(line, Date.now(), number)}\n`);
       traces?.onLine(line);
     },
-    onEvent: (event) => process.stdout.write(`${JSON.stringify(event)}\n`),
-    report,
+    onEvent,
+    report: (text) => onEvent({ event: "machine", text }),
   };
 }
 
-/** A line of the log that says which process wrote it. */
-export const ofProcess = (line: string, number: number): string =>
-  line.startsWith('{"') ? `{"process":${number},${line.slice(1)}` : `process ${number}: ${line}`;
+const onEvent: Machine["onEvent"] = (event) => process.stdout.write(`${eventLine(event, Date.now())}\n`);

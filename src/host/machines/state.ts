@@ -175,7 +175,7 @@ async function publishFirst(
     (error: Error) => failure() ?? error.message,
   );
   const why = await Promise.race([answer, exited.then(() => undefined)]);
-  if (why !== undefined) report(`warning: the first table of the cluster is not published yet: ${why}`);
+  if (why !== undefined) report(`the first table of the cluster is not published yet: ${why}`);
 }
 
 /** workerd stops within 8 of the 15 s that its supervisor waits: the rest is for a slow machine. */

@@ -86,7 +86,9 @@ describe("an edge and a state node", () => {
     await expect
       .poll(() => get(edge.urls[1]).catch(() => []), { timeout: 20_000 })
       .toEqual([200, `GET /orders/${ORDER}`]);
-    expect(edge.said()).toContain("workerd of process 2 ended with code 137. It starts again in 0.5 s.");
+    expect(edge.log()).toMatch(
+      /^\{"event":"machine","time":"[\dT:.-]+Z","text":"workerd of process 2 ended with code 137\. It starts again in 0\.5 s\."\}$/m,
+    );
     expect(await edge.stop()).toBe(0);
     expect(existsSync(at("e1/workerd.pid"))).toBe(false);
   });
