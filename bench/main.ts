@@ -58,7 +58,7 @@ const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms 
 Runs all benchmarks but machines, or those named, and prints one report. Progress goes to standard error.
 --count: the number of random values in distributed-id, oracle, misroute and exports, of requests in decide, of IDs in databases, of keys in directory, of publications in publish.
 --seed: of the random requests in decide.
---against: another checkout with its packages installed, which runs beside this one in gateway, ids, routes and decide.
+--against: another checkout with its packages installed, which runs beside this one in gateway, ids, routes and decide; nodes of machines are upgraded from it and to it.
 --short, --rows, --publish: in machines: shorter times; the rows to run, with commas; publications in place of failures.`;
 
 class UsageError extends Error {}

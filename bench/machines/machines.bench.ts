@@ -45,6 +45,7 @@ export const machinesBench: Bench = {
       edges: EDGES,
       ...(options.isShort === true ? SHORT : { timeDivisor: 1 }),
       needsCuts: whyNot === undefined,
+      against: options.against,
       progress: (line) => options.progress(`Machines: ${line}`),
     });
     try {

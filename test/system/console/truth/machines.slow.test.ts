@@ -1,9 +1,11 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Target } from "../../machines/rig/load/ask.ts";
 import { type Rig, startRig } from "../../machines/rig/rig.ts";
+import { PROBE_ID, type Region } from "../../machines/rig/table.ts";
 import { launchBrowser } from "../browser.ts";
 
-/** The machines of a cluster on the console's overview, in a real browser at one of its edges. */
+/** The machines of a cluster on the console's overview, in a real browser at one of its edges, against their answers. */
 
 const DEADLINE_MS = 240_000;
 const HOST = "console.localhost";
@@ -47,19 +49,52 @@ it("says which state node an edge does not reach", { timeout: DEADLINE_MS }, asy
   await expect.poll(() => without.count(), { timeout: 120_000 }).toBe(0);
 });
 
-it("follows a publication to all edges", { timeout: DEADLINE_MS }, async () => {
-  await page.keyboard.press("Escape");
+/** The region that an edge gives the probe now. */
+async function regionAt({ host, port }: Target): Promise<string | null> {
+  const answer = await fetch(`http://${host}:${port}/probes/${PROBE_ID}`);
+  await answer.body?.cancel();
+  return answer.headers.get("waybill-region");
+}
+
+const regionsAtEdges = () => Promise.all(rig.targets.map(regionAt));
+
+async function publish(probeTo: Region, revision: number): Promise<void> {
   const [edge] = rig.targets;
-  const body = rig.tableText("us");
   const headers = {
     authorization: `Bearer ${rig.token}`,
     "content-type": "application/json",
-    "if-match": '"1"',
+    "if-match": `"${revision}"`,
     "waybill-note": "probe",
   };
+  const body = rig.tableText(probeTo);
   const published = await fetch(`http://${edge?.host}:${edge?.port}/-/table`, { method: "PUT", headers, body });
   expect(published.status, await published.text()).toBe(201);
-  const tile = page.locator(".tile", { hasText: "Revision in force" });
-  await expect.poll(() => tile.locator(".big").textContent(), { timeout: 60_000 }).toBe("2");
+}
+
+const tile = () => page.locator(".tile", { hasText: "Revision in force" }).locator(".big");
+
+it("follows a publication to all edges", { timeout: DEADLINE_MS }, async () => {
+  await page.keyboard.press("Escape");
+  await publish("us", 1);
+  await expect.poll(() => tile().textContent(), { timeout: 60_000 }).toBe("2");
   await page.getByRole("button", { name: "2 of 2 machines" }).waitFor({ timeout: 60_000 });
+  expect(await regionsAtEdges()).toEqual(["us", "us"]);
+});
+
+it("counts an edge whose mirror stands still as behind, as its answers show", { timeout: DEADLINE_MS }, async () => {
+  const host = rig.edges[1]?.host;
+  host?.signal("SIGSTOP");
+  // Its gateway goes on: it serves what the mirror had.
+  for (const pid of host?.named("workerd") ?? []) process.kill(pid, "SIGCONT");
+  await publish("ap", 2);
+  await expect.poll(() => tile().textContent(), { timeout: 60_000 }).toBe("3");
+  await expect.poll(regionsAtEdges, { timeout: 60_000 }).toEqual(["ap", "us"]);
+  await page.getByRole("button", { name: "1 of 2 machines" }).waitFor({ timeout: 60_000 });
+  // Nor is it called in force later, while the answers differ.
+  await new Promise((resolve) => setTimeout(resolve, 15_000));
+  expect(await page.getByRole("button", { name: "1 of 2 machines" }).count()).toBe(1);
+  expect(await regionsAtEdges()).toEqual(["ap", "us"]);
+  host?.signal("SIGCONT");
+  await page.getByRole("button", { name: "2 of 2 machines" }).waitFor({ timeout: 60_000 });
+  expect(await regionsAtEdges()).toEqual(["ap", "ap"]);
 });

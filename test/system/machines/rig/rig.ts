@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BucketAccess } from "../bucket/client.ts";
 import { buildClock, type ShiftedClock } from "../hosts/clock.ts";
@@ -16,7 +16,7 @@ import type { Target } from "./load/ask.ts";
 import type { LoadCalls } from "./load.process.ts";
 import type { OriginCalls } from "./origins.process.ts";
 import type { PublisherCalls } from "./publisher.process.ts";
-import { type Served, servedOn } from "./served.ts";
+import { type Build, type Served, servedOn } from "./served.ts";
 import { type Region, trialTable } from "./table.ts";
 
 /** Edges, state nodes, a bucket, origins and clients, each on a host of its own. */
@@ -36,7 +36,7 @@ export interface Rig {
   readonly clockOf: (name: string) => ShiftedClock | undefined;
   readonly whyNoClocks: string | undefined;
   /** Builds of the same table: an upgrade goes from one to the other. */
-  readonly builds: readonly [string, string];
+  readonly builds: readonly [Build, Build];
   readonly token: string;
   /** The trial's table as text, with the probe in that region. */
   readonly tableText: (probeTo: Region) => string;
@@ -54,12 +54,14 @@ export interface RigOptions {
   readonly needsCuts: boolean;
   /** A store in place of the stand-in. */
   readonly store?: BucketAccess | undefined;
+  /** Another checkout with its packages, which makes and serves the second build. */
+  readonly against?: string | undefined;
   /** Settings of all nodes, beside those of the trial. */
   readonly env?: Readonly<Record<string, string>>;
   readonly progress?: (line: string) => void;
 }
 
-const MAIN = fileURLToPath(new URL("../../../../src/cli/main.ts", import.meta.url));
+const OWN_CHECKOUT = fileURLToPath(new URL("../../../..", import.meta.url));
 const fileOf = (name: string) => new URL(name, import.meta.url);
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}${at + 1}`);
 
@@ -94,8 +96,8 @@ async function started(
   const standIn = await bucket.call("start", { host: hosts.at("bucket").address });
   const originUrls = await origins.call("start", hosts.at("origins").address);
   const tableText = (probeTo: Region) => JSON.stringify(trialTable({ origins: originUrls, probeTo, leaseSeconds }));
-  const builds = buildsOf(folder, tableText("eu"));
-  waybill(["cluster", "certificates", "--out", join(folder, "tls")]);
+  const builds = buildsOf(folder, tableText("eu"), options.against);
+  waybill(OWN_CHECKOUT, ["cluster", "certificates", "--out", join(folder, "tls")]);
   writeFileSync(join(folder, "cluster.key"), randomBytes(32).toString("hex"), { mode: 0o600 });
   const token = randomBytes(24).toString("hex");
   const addressOf = (name: string) => hosts.at(name).address;
@@ -188,12 +190,21 @@ const edgeConfig = (name: string, { folder, ports, addressOf, stateNames }: Grou
   stateTls: join(folder, "tls", "edge"),
 });
 
-/** Two builds, of which the second says that its code for tables is another, as a new version does. */
-function buildsOf(folder: string, tableText: string): readonly [string, string] {
+/** Two builds of a table: of this checkout, and of another one or one that says that its code for tables is another. */
+function buildsOf(folder: string, tableText: string, against?: string): readonly [Build, Build] {
   const table = join(folder, "table.json");
   writeFileSync(table, tableText);
   const [one, other] = [join(folder, "build-1"), join(folder, "build-2")];
-  waybill(["build", table, "--out", one]);
+  waybill(OWN_CHECKOUT, ["build", table, "--out", one]);
+  if (against === undefined) pretendAnother(one, other);
+  else waybill(resolve(against), ["build", table, "--out", other]);
+  return [
+    { folder: one, command: commandOf(OWN_CHECKOUT) },
+    { folder: other, command: commandOf(resolve(against ?? OWN_CHECKOUT)) },
+  ];
+}
+
+function pretendAnother(one: string, other: string): void {
   cpSync(one, other, { recursive: true });
   const modules = readdirSync(join(other, "worker")).map((name) => join(other, "worker", name));
   const changed = modules.filter((path) => {
@@ -203,15 +214,17 @@ function buildsOf(folder: string, tableText: string): readonly [string, string] 
     return next !== code;
   });
   if (changed.length === 0) throw new Error("no module of the build has the version of the code for tables");
-  return [one, other];
 }
 
 /** As the bundler writes it; not the digits of hexadecimal numbers. */
 const CODE_VERSION = /([`"])(?!0123456789abcdef)[0-9a-f]{16}\1/g;
 const OTHER_VERSION = '"0123456776543210"';
 
-function waybill(args: readonly string[]): void {
-  const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: "utf8" });
+const commandOf = (checkout: string): string => join(checkout, "src/cli/waybill.mjs");
+
+function waybill(checkout: string, args: readonly string[]): void {
+  const main = join(checkout, "src/cli/main.ts");
+  const { status, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
   if (status !== 0) throw new Error(`waybill ${args.join(" ")}: ${stderr}`);
 }
 

@@ -1,15 +1,20 @@
 import type { ChildProcess } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { exitOf } from "../../../../src/host/child.ts";
 import type { Host } from "../hosts/host.ts";
+
+/** What a node serves, and the command that made it and serves it. */
+export interface Build {
+  readonly folder: string;
+  readonly command: string;
+}
 
 /** `waybill serve` on a host, which can be stopped, killed and started again. */
 export interface Served {
   readonly host: Host;
   /** Resolves when it is ready. Its build is the last that was named. */
-  start(build?: string): Promise<void>;
+  start(build?: Build): Promise<void>;
   /** Without waiting for readiness: it may never come. */
   begin(): void;
   /** SIGTERM: resolves with the exit code. */
@@ -20,14 +25,13 @@ export interface Served {
 }
 
 export interface ServedOptions {
-  readonly build: string;
+  readonly build: Build;
   /** The members of `--config`. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-const COMMAND = fileURLToPath(new URL("../../../../src/cli/waybill.mjs", import.meta.url));
 const READY_DEADLINE_MS = 120_000;
 const PRINTED_MAX = 200_000;
 
@@ -38,8 +42,8 @@ export function servedOn(host: Host, { build: first, config, folder, env }: Serv
   let child: ChildProcess | undefined;
   let printed = "";
   const run = (): ChildProcess => {
-    const args = ["serve", build, "--config", file];
-    const started = host.start([process.execPath, COMMAND, ...args], { env, cwd: folder });
+    const args = ["serve", build.folder, "--config", file];
+    const started = host.start([process.execPath, build.command, ...args], { env, cwd: folder });
     child = started;
     for (const output of [started.stdout, started.stderr]) {
       output?.on("data", (chunk: Buffer) => {
