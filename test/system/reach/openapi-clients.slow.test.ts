@@ -103,8 +103,8 @@ beforeAll(async () => {
 }, 400_000);
 afterAll(async () => {
   await stack.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+  rmSync(folder, { recursive: true, force: true }, 400_000);
+}, 400_000);
 
 describe("a client that is made from the document compiles strictly and works", () => {
   it.for(Object.entries(CLIENTS))("%s", async ([name, [[command = "", ...args], program]], { skip }) => {
