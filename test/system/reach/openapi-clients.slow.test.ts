@@ -103,7 +103,7 @@ beforeAll(async () => {
 }, 400_000);
 afterAll(async () => {
   await stack.stop();
-  rmSync(folder, { recursive: true, force: true }, 400_000);
+  rmSync(folder, { recursive: true, force: true });
 }, 400_000);
 
 describe("a client that is made from the document compiles strictly and works", () => {

@@ -66,6 +66,8 @@ describe("by keyboard alone", () => {
   it("one passes the bar over", async () => {
     const { page, context } = await stack.open("#/layouts");
     await page.getByRole("heading", { name: "Layouts", exact: true }).waitFor();
+    // The layouts come after their heading.
+    await page.locator("main a, main button").first().waitFor();
     await page.keyboard.press("Tab");
     expect(await focused(page)).toBe("To the content");
     await page.keyboard.press("Enter");

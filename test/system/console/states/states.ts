@@ -322,6 +322,7 @@ const CANARY: State = {
     const page = await goTo(stack, stack.own, "#/canary");
     await heading(page, "Canary");
     await page.getByText("Do not promote").first().waitFor();
+    await page.locator(".flag", { hasText: "25 %" }).waitFor();
     await settled(page);
   }),
 };
