@@ -39,7 +39,8 @@ export const health = (gateway: Gateway) =>
       if (served instanceof Response) return served;
       const invalidSettings = [...gateway.invalidSettings, ...(gateway.misfits?.(served.table) ?? [])];
       const ready = { status: "ready", ...(invalidSettings.length > 0 && { invalidSettings }) };
-      if (!(await isKnown(gateway, context))) return jsonResponse(ready);
+      const table = { "waybill-table": served.label };
+      if (!(await isKnown(gateway, context))) return jsonResponse(ready, table);
       const { arrivedAtMs } = context;
       const mirror = await gateway.machines?.mirror();
       return jsonResponse(
@@ -54,6 +55,6 @@ export const health = (gateway: Gateway) =>
           entities: [...served.table.entities.keys()],
           routes: served.table.routeCount,
         },
-        { "waybill-table": served.label },
+        table,
       );
     });

@@ -5,13 +5,16 @@ import { version } from "../parts.ts";
 import { configFiles, edgeConfig } from "../workerd/edge-config.ts";
 import { KV_FOLDER, SELF_HOSTED_VARS, writeConfig } from "../workerd/gateway.ts";
 import { WORKER_FOLDER, writeWorker } from "../workerd/modules.ts";
+import { READY_PATH } from "../workerd/start-table.ts";
 import { codeVersionOf } from "../workerd/table-modules.ts";
 import { type RunningWorkerd, refuseRunning, startWorkerd } from "../workerd/workerd.ts";
+import type { Address } from "./addresses.ts";
 import { claimFolder, writeTls } from "./folder.ts";
 import type { Machine } from "./machine.ts";
 import { startMirror } from "./mirror/mirror.ts";
+import { askPlain } from "./operate/nodes.ts";
 import type { EdgeOptions } from "./options.ts";
-import { type Supervisor, supervise } from "./supervise.ts";
+import { type Clock, type Supervisor, supervise } from "./supervise.ts";
 
 /** The mirror writes a small file when something is published, and each isolate reads it so often. */
 const EDGE_VARS = { TABLE_REFRESH_SECONDS: "0.2" };
@@ -28,6 +31,8 @@ export async function startEdge(options: EdgeOptions, machine: Machine) {
   mkdirSync(kvFolder, { recursive: true });
   writeWorker(folder, machine.worker);
   writeTls(folder, tls);
+  /** Where each process that has started listens. */
+  const addresses = new Map<string, Address>();
   const mirror = await startMirror({
     nodes: stateNodes,
     tls: options.tlsFolder,
@@ -35,6 +40,9 @@ export async function startEdge(options: EdgeOptions, machine: Machine) {
     edge: { name, processes, version, run: randomUUID() },
     codeVersion: codeVersionOf(machine.worker),
     report: machine.onEvent,
+    onTable: async (revision) => {
+      await Promise.all([...addresses.values()].map((address) => untilServed(address, revision, clock)));
+    },
   });
   // An empty folder would serve the table of the build first.
   await mirror.first;
@@ -83,9 +91,27 @@ export async function startEdge(options: EdgeOptions, machine: Machine) {
         });
         // A process that starts again keeps the port that the system chose.
         port = running.port;
+        addresses.set(file, { host, port });
         return running;
       },
     });
+  }
+}
+
+/** A gateway that stands still is not waited for longer. */
+const SERVED_MS = 1_000;
+const PAUSE_MS = 50;
+
+/**
+ * Asks a process until it serves that revision: it looks for a newer table when a request comes, beside it. So the first request of a
+ * client is not decided by the table before.
+ */
+async function untilServed(address: Address, revision: number, { nowMs, sleep }: Clock): Promise<void> {
+  for (const endMs = nowMs() + SERVED_MS; nowMs() < endMs; await sleep(PAUSE_MS)) {
+    const answer = await askPlain(address, READY_PATH, SERVED_MS);
+    if ("why" in answer) return;
+    const [, served] = /^rev=(\d+)/.exec(String(answer.headers["waybill-table"])) ?? [];
+    if (Number(served) >= revision) return;
   }
 }
 

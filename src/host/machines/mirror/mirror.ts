@@ -21,6 +21,8 @@ export interface MirrorOptions {
   /** The build's, by `codeVersionOf`: its Worker reads stored forms of this version. */
   readonly codeVersion: string | undefined;
   readonly report: ReportLine;
+  /** The folder has another table. The edge is reported with it when this has ended, which must be soon. Never rejects. */
+  readonly onTable?: (revision: number) => Promise<void>;
   readonly clock?: MirrorClock;
   readonly disk?: Disk;
   readonly ask?: AskNode;
@@ -89,6 +91,7 @@ class MirrorRun {
   #isVerified = false;
   #settle: (first: "mirrored" | "kept" | "none") => void = () => undefined;
   #works: readonly Promise<void>[] = [];
+  #served = Promise.resolve();
   /** Ends the pause of the upkeep. */
   #wake = new AbortController();
   #tidyDueMs = 0;
@@ -135,7 +138,10 @@ class MirrorRun {
   start(): void {
     const { signal: stopped } = this.#stop;
     const confirmed = (node: string): void => {
-      if (this.status.confirmed(node)) this.#wake.abort();
+      if (!this.status.confirmed(node)) return;
+      this.#wake.abort();
+      const { held } = this.#tables;
+      if (held !== undefined) this.#served = this.#options.onTable?.(held.revision) ?? this.#served;
     };
     const watch: WatchOptions = {
       ask: this.#ask.ask,
@@ -146,6 +152,7 @@ class MirrorRun {
       stopped,
       edgeReport: () => this.status.edgeReport(),
       confirmed,
+      served: () => this.#served,
     };
     this.#works = [this.#verifyAndWatch(watch), this.#upkeep(), this.#settleLate()];
   }

@@ -23,6 +23,8 @@ export interface WatchOptions {
   readonly edgeReport: () => EdgeReport;
   /** A node says that the folder is current. */
   readonly confirmed: (node: string) => void;
+  /** Resolves once the edge serves what the folder has: before that it is not reported. */
+  readonly served: () => Promise<void>;
 }
 
 /**
@@ -30,10 +32,11 @@ export interface WatchOptions {
  * nothing, and none has to be found out.
  */
 export async function watchNode(node: string, options: WatchOptions): Promise<void> {
-  const { clock, stopped, nodes, faults } = options;
+  const { clock, stopped, nodes, faults, served } = options;
   /** The node's tables were compared with those of the folder, and not their numbers alone. */
   let isCompared = false;
   for (let failures = 0; !stopped.aborted; ) {
+    await served();
     const beganAtMs = clock.nowMs();
     let pauseMs = 0;
     try {

@@ -1,4 +1,4 @@
-import { request } from "node:http";
+import { type IncomingHttpHeaders, request } from "node:http";
 import { createServer } from "node:net";
 import { getSystemErrorMap } from "node:util";
 import { type Address, addressText, isWildcard } from "../addresses.ts";
@@ -11,7 +11,7 @@ export interface Finding {
 }
 
 /** An answer of HTTP, or why there is none. */
-export type Asked = { readonly status: number } | { readonly why: string };
+export type Asked = { readonly status: number; readonly headers: IncomingHttpHeaders } | { readonly why: string };
 
 const DEADLINE_MS = 3_000;
 const BYTES_MAX = 2 ** 20;
@@ -22,15 +22,15 @@ const bare = (host: string): string => host.replace(/^\[|\]$/g, "");
 const hostOf = (host: string): string => (isWildcard(host) ? (host === "[::]" ? "::1" : "127.0.0.1") : bare(host));
 
 /** GET without a body, such as `/ready` of a cluster's port. */
-export const askPlain = ({ host, port }: Address, path: string): Promise<Asked> =>
+export const askPlain = ({ host, port }: Address, path: string, deadlineMs = DEADLINE_MS): Promise<Asked> =>
   new Promise((resolve) => {
-    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const signal = AbortSignal.timeout(deadlineMs);
     const sent = request({ host: hostOf(host), port, path, agent: false, signal }, (response) => {
       response.resume();
-      resolve({ status: response.statusCode ?? 0 });
+      resolve({ status: response.statusCode ?? 0, headers: response.headers });
     });
     sent.once("error", (error) =>
-      resolve({ why: signal.aborted ? `no answer within ${DEADLINE_MS / 1000} s` : whyOf(error) }),
+      resolve({ why: signal.aborted ? `no answer within ${deadlineMs / 1000} s` : whyOf(error) }),
     );
     sent.end();
   });

@@ -10,6 +10,7 @@ import {
   truncateSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { packKey, pageKey } from "../../../../src/features/packs/table/pack.ts";
 import { bodyKey, formKey } from "../../../../src/formats/kv.ts";
@@ -64,6 +65,30 @@ describe("a start", () => {
     expect(await mirror.first).toBe("none");
     published.publish({});
     await untilRevision(mirror, 1);
+  });
+
+  it.concurrent("reports a table only when it is served", async (context) => {
+    const published = new Published();
+    const node = await begin(context, startStateNode(published, tls));
+    let serve = (): void => undefined;
+    const served = new Promise<void>((resolve) => {
+      serve = resolve;
+    });
+    const told: number[] = [];
+    const onTable = async (revision: number) => {
+      told.push(revision);
+      await served;
+    };
+    const mirror = await begin(context, mirrorOf([node], newFolder(), { clock: quickClock(), onTable }));
+    published.publish({});
+    await untilRevision(mirror, 1);
+    await until(() => told.length > 0, "told");
+    // Long enough for another question, if none waited.
+    await delay(200);
+    const before = node.reports.get("edge-1");
+    serve();
+    await until(() => node.reports.get("edge-1") !== before, "another report");
+    expect([told, before, node.reports.get("edge-1")]).toMatchObject([[1], { revision: 0 }, { revision: 1 }]);
   });
 
   it.concurrent("without nodes keeps what is there, at once, and knows its age", async (context) => {

@@ -67,8 +67,21 @@ export const filesOf = (folder: string): Readonly<Record<string, string>> =>
     readdirSync(folder)
       .filter((name) => name !== ".mirror" && name !== "mirror.status")
       .sort()
-      .map((name) => [name, readFileSync(join(folder, name), "hex")]),
+      .flatMap((name) => {
+        const text = hexOf(join(folder, name));
+        return text === undefined ? [] : [[name, text]];
+      }),
   );
+
+/** A mirror may delete a file while its folder is read. */
+function hexOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "hex");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
 
 export const revisionIn = (folder: string): number =>
   JSON.parse(readFileSync(join(folder, "table.current"), "utf8")).revision;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { exitOf } from "../../../../src/host/child.ts";
 import type { Host } from "../hosts/host.ts";
 
-/** What a node serves, and the command that made it and serves it. */
+/** The folder that a node serves, and the command that made it and serves it. */
 export interface Build {
   readonly folder: string;
   readonly command: string;
