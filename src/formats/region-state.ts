@@ -65,15 +65,17 @@ export function judgeRegion(
   const down = open + unfit;
   const all = used.length;
   const traffic = recent === undefined ? undefined : judgeTraffic(recent);
-  if (down === all)
-    return { state: "down", basis: open > 0 ? openText(open, all) : `${of(unfit, all)} failed its last check.` };
+  if (down === all) return { state: "down", basis: open > 0 ? openText(open, all) : unfitText(unfit, all) };
   if (down + halfOpen === all) return { state: "testing", basis: testingText(halfOpen, all) };
   if (traffic !== undefined) return traffic;
-  if (down > 0)
-    return { state: "degraded", basis: open > 0 ? openText(open, all) : `${of(unfit, all)} failed its last check.` };
+  if (down > 0) return { state: "degraded", basis: open > 0 ? openText(open, all) : unfitText(unfit, all) };
   if (halfOpen > 0) return { state: "testing", basis: testingText(halfOpen, all) };
   const silent = count(hasLastFailed);
-  if (silent > 0) return { state: "degraded", basis: `${of(silent, all)} did not answer when it was last asked.` };
+  if (silent > 0)
+    return {
+      state: "degraded",
+      basis: `${of(silent, all)} did not answer when ${silent === 1 ? "it was" : "they were"} last asked.`,
+    };
   return judgeEvidence(used, recent, nowMs);
 }
 
@@ -86,10 +88,13 @@ const hasLastFailed = ({ lastFault, lastAnswerAtMs = -Infinity }: ObservedOrigin
 const of = (some: number, all: number): string => (all === 1 ? "Its origin" : `${some} of its ${all} origins`);
 
 const openText = (open: number, all: number): string =>
-  `${of(open, all)} gets no request: its circuit breaker is open.`;
+  `${of(open, all)} ${open === 1 ? "gets no request: its circuit breaker is" : "get no request: their circuit breakers are"} open.`;
+
+const unfitText = (unfit: number, all: number): string =>
+  `${of(unfit, all)} failed ${unfit === 1 ? "its last check" : "their last checks"}.`;
 
 const testingText = (halfOpen: number, all: number): string =>
-  `${of(halfOpen, all)} gets one request at a time: its circuit breaker is half open.`;
+  `${of(halfOpen, all)} ${halfOpen === 1 ? "gets one request at a time: its circuit breaker is" : "get one request at a time each: their circuit breakers are"} half open.`;
 
 function judgeTraffic({ requests, errors, faults }: RecentTraffic): RegionHealth | undefined {
   if (requests >= ALL_FAILED_MIN && errors >= requests) {

@@ -59,6 +59,15 @@ describe("the state of a region, by the worst that is known", () => {
 
     ["open", [open], undefined, "down", /^Its origin gets no request: its circuit breaker is open/],
     ["open, though others failed over", [open], traffic(100, 0, 100), "down", /circuit breaker is open/],
+    [
+      "all open",
+      [open, open],
+      undefined,
+      "down",
+      /^2 of its 2 origins get no request: their circuit breakers are open/,
+    ],
+    ["all half open", [halfOpen, halfOpen], undefined, "testing", /^2 of its 2 origins get one request at a time each/],
+    ["all unfit", [unfit, unfit], undefined, "down", /^2 of its 2 origins failed their last checks/],
     ["unfit by its check", [unfit], traffic(100), "down", /^Its origin failed its last check/],
     ["both", [open, unfit], undefined, "down", /circuit breaker is open/],
     [

@@ -29,7 +29,7 @@ const INCIDENT: Incident = {
   region: "us",
   level: "down",
   state: "down",
-  basis: "3 of its 3 origins gets no request: its circuit breaker is open.",
+  basis: "3 of its 3 origins get no request: their circuit breakers are open.",
   sinceMs: NOW_MS - 9 * 60_000,
   isAtLeast: false,
   failedPerSecond: 1_152.4,
@@ -97,8 +97,8 @@ describe("an incident in words", () => {
     expect(first(OPEN, tried)).toBe("None of its 2 origins answers.");
     expect(first(OPEN)).toBe("Its origin does not answer.");
     // Then the gateway's own words hold.
-    expect(first(ORIGIN, OPEN)).toMatch(/^3 of its 3 origins gets no request/);
-    expect(first(tried, tried)).toMatch(/^3 of its 3 origins gets no request/);
+    expect(first(ORIGIN, OPEN)).toMatch(/^3 of its 3 origins get no request/);
+    expect(first(tried, tried)).toMatch(/^3 of its 3 origins get no request/);
   });
 
   it("names origins that answer with errors themselves", () => {
