@@ -143,6 +143,16 @@ describe("two changes of one table", () => {
     expect(JSON.parse(mergeTexts(TEXT, theirs, TEXT)?.text ?? "")).toEqual(JSON.parse(theirs));
   });
 
+  it("keep the comments of the draft, with what the other side says", () => {
+    const commented = changed(BRAZIL, `// us is full\n    ${BRAZIL.replace("us", "eu")}`);
+    const theirs = changed(POLAND, `${POLAND},\n    { "when": { "country": "IN" }, "region": "us" }`);
+    const merged = mergeTexts(TEXT, commented, theirs);
+    expect(merged?.conflicts).toEqual([]);
+    expect(merged?.text).toContain("// us is full");
+    const plain = mergeTexts(TEXT, changed(BRAZIL, BRAZIL.replace("us", "eu")), theirs);
+    expect(JSON.parse(merged?.text.replace("// us is full", "") ?? "")).toEqual(JSON.parse(plain?.text ?? ""));
+  });
+
   it("in lists: what both sides agree on and what only one changed is never lost", () => {
     const list = fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "e", "f", "g"), { maxLength: 7 });
     fc.assert(

@@ -21,7 +21,10 @@ export interface Conflict {
 }
 
 export interface Merged {
-  /** `theirs` with the changes from `base` to `mine`; where sides are not chosen yet, it is as `theirs`. */
+  /**
+   * `theirs` with the changes from `base` to `mine`; where sides are not chosen yet, it is as `theirs`. The text of `mine` is the one
+   * that is edited where it has comments.
+   */
   readonly text: string;
   readonly conflicts: readonly Conflict[];
 }
@@ -37,7 +40,9 @@ export function mergeTexts(
   if (!before?.ok || !own?.ok || !other?.ok) return undefined;
   const context: Context = { chosen, conflicts: [] };
   const merged = mergeValues(context, [], { base: before.value, mine: own.value, theirs: other.value });
-  return { text: editedTo(theirs, other.value, merged), conflicts: context.conflicts };
+  // A published text has no comments. Those of the draft stay.
+  const text = plainJson(mine) === mine ? editedTo(theirs, other.value, merged) : editedTo(mine, own.value, merged);
+  return { text, conflicts: context.conflicts };
 }
 
 interface Context {
