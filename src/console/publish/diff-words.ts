@@ -1,11 +1,13 @@
 import { UNDONE } from "../../formats/console/diff.ts";
 import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
+import { canonical } from "../../routing/diff/key-space.ts";
 import { isSame } from "../../routing/diff/parts.ts";
 import { diffRules, type RuleName } from "../../routing/diff/rules.ts";
 import { diffTables, type TableDiff } from "../../routing/index.ts";
-import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { listOf } from "../../routing/schema/records.ts";
+import type { DeclaredConditions, DeclaredRoute, DeclaredTable } from "../../routing/schema/table.ts";
 import { countText, plural } from "../app/words.ts";
-import { hunksOf } from "./text/sequences.ts";
+import { type Hunk, hunksOf } from "./text/sequences.ts";
 import { keysInWords, kindsOf } from "./words/key-words.ts";
 import { type PairedRoutes, type PartLine, partsInWords } from "./words/part-words.ts";
 import type { Words } from "./words/words.ts";
@@ -111,7 +113,10 @@ function targetOf(outcome: KeyOutcome | undefined): Target {
   return { words: packs === undefined ? shared : `what packs say, else ${shared}` };
 }
 
-/** Routes with the same conditions are one; so are those in between that are as many before as after. */
+/**
+ * Routes with the same conditions are one; so are those in between that are as many before as after, and a route that has gained or lost
+ * values of one list.
+ */
 export function pairedRoutes(before: DeclaredTable, after: DeclaredTable): PairedRoutes {
   const [left, right] = [before, after].map(({ routes }) => routes.map(({ when }) => JSON.stringify(when))) as [
     string[],
@@ -127,11 +132,52 @@ export function pairedRoutes(before: DeclaredTable, after: DeclaredTable): Paire
     while (at < hunk.at) pairs.push([at++, afterAt++]);
     if (hunk.end - hunk.at === hunk.afterEnd - hunk.afterAt)
       for (let step = 0; step < hunk.end - hunk.at; step++) pairs.push([hunk.at + step, hunk.afterAt + step]);
+    else pairs.push(...alikeIn(hunk, before.routes, after.routes));
     at = hunk.end;
     afterAt = hunk.afterEnd;
   }
   return { before: new Map(pairs.map(([was, is]) => [is, was])), after: new Map(pairs) };
 }
+
+/** In order: a route is the first one behind the last pair that differs by values of one list alone. */
+function alikeIn(
+  { at, end, afterAt, afterEnd }: Hunk,
+  before: readonly DeclaredRoute[],
+  after: readonly DeclaredRoute[],
+): readonly [before: number, after: number][] {
+  const pairs: [number, number][] = [];
+  let next = afterAt;
+  for (let was = at; was < end; was++) {
+    const is = after.slice(next, afterEnd).findIndex((route) => areAlike(before[was] as DeclaredRoute, route));
+    if (is === -1) continue;
+    pairs.push([was, next + is]);
+    next += is + 1;
+  }
+  return pairs;
+}
+
+function areAlike(one: DeclaredRoute, other: DeclaredRoute): boolean {
+  const [left, right] = [listsOf(one.when), listsOf(other.when)];
+  const isRest = canonical({ ...one, when: {} }) === canonical({ ...other, when: {} });
+  if (!isRest || left.size !== right.size) return false;
+  const differing = [...left].filter(
+    ([name, values]) => values.symmetricDifference(right.get(name) ?? new Set()).size > 0,
+  );
+  const [[name = "", values] = []] = differing;
+  const others = right.get(name);
+  if (differing.length !== 1 || values === undefined || others === undefined) return false;
+  return values.isSubsetOf(others) || values.isSupersetOf(others);
+}
+
+/** Values of each condition by its name, such as `country` and `slices.region`. */
+const listsOf = (when: DeclaredConditions): ReadonlyMap<string, ReadonlySet<string>> =>
+  new Map(
+    Object.entries(when).flatMap(([name, value]) =>
+      typeof value === "object" && !Array.isArray(value)
+        ? Object.entries(value).map(([inner, own]) => [`${name}.${inner}`, new Set(listOf(own).map(String))] as const)
+        : [[name, new Set(listOf(value as string | readonly string[]).map(String))] as const],
+    ),
+  );
 
 /** Counted from 1: by the table after, of a route that is gone by the one before. */
 function titleOf(before: RuleName, after: RuleName, routes: PairedRoutes): string {
@@ -158,8 +204,7 @@ function routeLines(
     const was = routes.before.get(index);
     if (named.has(index) || (was !== undefined && gone.has(was))) continue;
     const words = [{ text: `Route ${index + 1}`, isStrong: true }] as const;
-    if (was === undefined)
-      lines.push({ how: "added", words: [{ text: `New route ${index + 1}`, isStrong: true }], detail: NOTHING });
+    if (was === undefined) lines.push({ how: "added", words, detail: NOTHING });
     else if (!isSame(before.routes[was], route)) lines.push({ how: "changed", words, detail: NOTHING });
   }
   for (const index of before.routes.keys())

@@ -42,6 +42,25 @@ describe("a change in words", () => {
     expect(words(table, fewer).ways.map(lineOf)).toEqual(["Route 3: order and ride IDs of Mexico, us → no region"]);
   });
 
+  it("knows a route again that lost a country to a new one", () => {
+    const table = demo();
+    const [brazil = table.routes[0] as DeclaredRoute] = table.routes.slice(BRAZIL);
+    const routes = table.routes.toSpliced(
+      BRAZIL,
+      1,
+      { when: { layout: "iuid", country: "BR" }, region: "ap" },
+      { ...brazil, when: { ...brazil.when, country: ["MX"] } },
+    );
+    const { ways, parts } = words(table, { ...table, routes });
+    expect(ways.map(lineOf)).toEqual(["New route 3: order and ride IDs of Brazil, us → ap"]);
+    expect(parts).toEqual([]);
+    // Nothing comes to this one.
+    const more = { ...table, routes: [...table.routes, { when: { layout: "iuid", country: "KZ" }, region: "us" }] };
+    expect(words(table, more).parts.map(({ how, words: own }) => [how, textOf(own)])).toEqual([
+      ["added", `Route ${more.routes.length}`],
+    ]);
+  });
+
   it("has ranges of keys, times, shares and single entities", () => {
     const shards = withRoute(5, { when: { layout: "hotguid", shardKey: "1024-1983" } });
     expect(words(demo(), shards).ways.map(lineOf)).toEqual([
