@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { aheadOf } from "../../src/console/app/clock.ts";
 import {
   agoText,
   clockText,
@@ -76,3 +77,17 @@ it.each([
   ["K@", "K@"],
   ["99999", "99999"],
 ])("the country %j is %s", (code, name) => expect(countryName(code)).toBe(name));
+
+const BROWSER_MS = Date.parse("2026-11-28T12:00:00Z");
+const HOUR_MS = 3_600_000;
+
+it.each([
+  ["a clock that is right", new Date(BROWSER_MS).toUTCString(), 0],
+  ["a second on the way", new Date(BROWSER_MS - 1_000).toUTCString(), 0],
+  ["a browser that is two hours behind", new Date(BROWSER_MS + 2 * HOUR_MS).toUTCString(), 2 * HOUR_MS],
+  ["a browser of the next day", new Date(BROWSER_MS - 24 * HOUR_MS).toUTCString(), -24 * HOUR_MS],
+  ["no field", null, undefined],
+  ["no date", "soon", undefined],
+])("the gateway's clock is ahead by so many ms: %s", (_, date, aheadMs) => {
+  expect(aheadOf(date, BROWSER_MS)).toBe(aheadMs);
+});

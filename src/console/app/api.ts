@@ -1,5 +1,6 @@
 import { computed, effect, signal } from "@preact/signals";
 import { UNATTENDED_HEADER } from "../../formats/console-api.ts";
+import { gatewayNow, learnTime } from "./clock.ts";
 
 /** A failed call: the gateway's problem document, or that it could not be reached. */
 export interface Problem {
@@ -82,6 +83,7 @@ export async function call<Value>(path: string, request: Request = {}): Promise<
       redirect: "error",
       signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
     });
+    learnTime(response.headers.get("date"), Date.now());
     // An answer to a request from before the last failure says nothing of now.
     if (own > failedAfter) unreachableSinceMs.value = undefined;
     if (!response.ok) {
@@ -93,7 +95,7 @@ export async function call<Value>(path: string, request: Request = {}): Promise<
   } catch {
     if (request.signal?.aborted !== true) {
       failedAfter = started;
-      unreachableSinceMs.value ??= Date.now();
+      unreachableSinceMs.value ??= gatewayNow();
     }
     return { ok: false, problem: UNREACHABLE };
   }
@@ -134,7 +136,7 @@ export async function askAgain(waitMs = WAIT_MS): Promise<void> {
 
 function askLater(waitMs: number): void {
   clearTimeout(attempt);
-  nextAttemptMs.value = Date.now() + waitMs;
+  nextAttemptMs.value = gatewayNow() + waitMs;
   attempt = setTimeout(() => void askAgain(), waitMs);
 }
 

@@ -3,6 +3,7 @@ import type { IsolateTables, MetricsHistory } from "../../formats/console-api.ts
 import { isBehind } from "../../formats/machines.ts";
 import type { Status } from "../../formats/table-api.ts";
 import { call, hasExpired, isReachable } from "./api.ts";
+import { gatewayNow } from "./clock.ts";
 import { knownTable, loadTable, mayView, reader, type Session, session } from "./session.ts";
 import { durationText, plural, wholeText } from "./words.ts";
 
@@ -95,13 +96,13 @@ export async function refreshForce(): Promise<void> {
 }
 
 async function refreshWhole(): Promise<void> {
-  const from = Math.floor(Date.now() / 1000);
+  const from = Math.floor(gatewayNow() / 1000);
   const [status, history] = await Promise.all([
     call<Status>("/-/table/status"),
     call<MetricsHistory>(`/-/metrics/history?span=hour&from=${from}`),
   ]);
   if (!status.ok) return;
-  force.value = forceOf(status.value, history.ok ? history.value.isolates : undefined, Date.now());
+  force.value = forceOf(status.value, history.ok ? history.value.isolates : undefined, gatewayNow());
   // Another may have published: IDs are read by the table in force.
   if (knownTable.peek() !== undefined && knownTable.peek()?.revision !== force.value.revision) await loadTable();
 }
@@ -110,7 +111,7 @@ async function refreshWhole(): Promise<void> {
 async function refreshOwn(): Promise<void> {
   const answer = await call<Session>("/-/console/session");
   if (!answer.ok || typeof answer.value.revision !== "number") return;
-  force.value = { revision: answer.value.revision, isPending: false, atMs: Date.now() };
+  force.value = { revision: answer.value.revision, isPending: false, atMs: gatewayNow() };
   const known = reader.peek().revision;
   if (known !== undefined && known !== answer.value.revision) await loadTable();
 }

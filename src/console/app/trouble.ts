@@ -2,6 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { RegionHealth } from "../../formats/region-state.ts";
 import { incidentsOf, type Trouble, troubleOf } from "../overview/incident.ts";
 import { call, hasExpired, isReachable } from "./api.ts";
+import { gatewayNow } from "./clock.ts";
 import { session } from "./session.ts";
 
 /** The worst that goes wrong now, for the title of the tab: it is seen from other tabs. */
@@ -13,7 +14,7 @@ let toldAtMs = 0;
 
 /** By a page that knows it sooner: while it does, nothing else asks. */
 export function setTrouble(now: Trouble): void {
-  toldAtMs = Date.now();
+  toldAtMs = gatewayNow();
   change(now);
 }
 
@@ -27,7 +28,7 @@ export function watchTrouble(): void {
     if (!session.value || hasExpired.value || !isReachable.value) return undefined;
     void ask();
     const timer = setInterval(() => {
-      if (Date.now() - toldAtMs > AGAIN_MS) void ask();
+      if (gatewayNow() - toldAtMs > AGAIN_MS) void ask();
     }, AGAIN_MS);
     return () => clearInterval(timer);
   });

@@ -1,3 +1,5 @@
+import { gatewayNow } from "./clock.ts";
+
 /**
  * Numbers, times and countries in the language of the browser. All that the page asks of `Intl` is here: a browser may have a
  * language tag that is none (`en-US@posix`, BCP 47) or a time zone that its `Intl` does not know, and either throws.
@@ -101,7 +103,7 @@ const daysOfYears = dateFormat({ day: "numeric", month: "short", year: "numeric"
 const DAY_MS = 86_400_000;
 
 /** `today, 21:00`, `14 Oct`, or with the year of one that is over. */
-export const dayText = (time: string, nowMs = Date.now()): string =>
+export const dayText = (time: string, nowMs = gatewayNow()): string =>
   timeText(time, (date) => {
     const now = new Date(nowMs);
     if (date.toDateString() === now.toDateString()) return `today, ${clockText(date.getTime() / 1000, false)}`;
@@ -118,7 +120,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["second", 1],
 ];
 
-export const agoText = (time: string | number, nowMs = Date.now()): string =>
+export const agoText = (time: string | number, nowMs = gatewayNow()): string =>
   timeText(time, (date) => {
     const secondsAhead = (date.getTime() - nowMs) / 1000;
     const [unit, length] = UNITS.find(([, each]) => Math.abs(secondsAhead) >= each) ?? ["second", 1];

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { everyLayout, type Layout, type Capacity as Room } from "../../ids/index.ts";
 import { call, type Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Empty, Note, PageHead, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
 import { Facts, Share, Table } from "../app/parts/table.tsx";
@@ -129,7 +130,7 @@ const shareText = (share: number): string => (share === 0 ? percentText(0) : per
 function Lasting({ layouts }: { layouts: readonly Layout[] }) {
   if (layouts.length === 0) return null;
   const load = loadOf();
-  const nowMs = Date.now();
+  const nowMs = gatewayNow();
   return (
     <Sheet
       title="How long the layouts last"

@@ -1,5 +1,6 @@
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Sheet } from "../app/parts/sheet.tsx";
 import { Mark } from "../app/parts/state.tsx";
 import { Table } from "../app/parts/table.tsx";
@@ -56,7 +57,7 @@ function missing(at: number, to: number | undefined, histories: readonly (Metric
   if (histories.every((history) => history === undefined)) return "The figures could not be read.";
   if (to !== undefined && to - at < SOON_SECONDS)
     return `The next revision came ${lastedText((to - at) * 1_000)} later: too soon to tell them apart.`;
-  return Date.now() / 1_000 - at < SOON_SECONDS
+  return gatewayNow() / 1_000 - at < SOON_SECONDS
     ? "No figures yet: isolates report every few seconds."
     : "No requests were counted before it and after it, or their figures are no longer kept.";
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { audienceInWords } from "../../formats/console-canary.ts";
 import type { AuditEntry } from "../../formats/table-api.ts";
 import type { Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Choice, Field } from "../app/parts/fields.tsx";
 import { Empty, ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
@@ -130,7 +131,7 @@ const Entries = ({ of }: { of: readonly AuditEntry[] }) => (
         <Deed key="deed" of={entry} />,
         entry.author,
         <span key="when" class="nowrap" title={shortTime(entry.time)}>
-          {momentText(Date.parse(entry.time), Date.now())}
+          {momentText(Date.parse(entry.time), gatewayNow())}
         </span>,
         <Outcome key="outcome" of={entry} />,
         entry.note,

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
 import type { Answer } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Note, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
 import { fragmentOf } from "../app/router.ts";
@@ -71,7 +72,7 @@ export function Pair({ from, to, fromNumber, toNumber, histories, onRollBack }: 
 }
 
 const aboutOf = ({ note, time, author }: TableRevision): string =>
-  `${note === "" ? "Without a note" : `“${note}”`}, ${time === undefined ? "with the code" : momentText(Date.parse(time), Date.now())} by ${author}`;
+  `${note === "" ? "Without a note" : `“${note}”`}, ${time === undefined ? "with the code" : momentText(Date.parse(time), gatewayNow())} by ${author}`;
 
 function Tables(props: {
   title: string;
@@ -87,7 +88,7 @@ function Tables(props: {
   const { before, after, numbers, histories, title } = props;
   const [from, to] = numbers;
   const inForce = knownTable.value?.revision;
-  const changes = useMemo(() => changesInWords(before.declared, after.declared, Date.now()), [before, after]);
+  const changes = useMemo(() => changesInWords(before.declared, after.declared, gatewayNow()), [before, after]);
   const lines = useMemo(() => diffTexts(before.text, after.text), [before, after]);
   const effect = histories && pastEffect(changes, from, before.declared, histories);
   return (

@@ -1,5 +1,6 @@
 import { audienceInWords } from "../../formats/console-canary.ts";
 import type { Status, TableRevision } from "../../formats/table-api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Tag } from "../app/parts/state.tsx";
 import { momentText, shareText } from "../overview/plot/words.ts";
 import { FromTo, Said } from "../publish/words/said.tsx";
@@ -19,7 +20,7 @@ interface Props {
 export function RevisionLine({ of, inForce, canary, summary, from, to, onPick }: Props) {
   const { revision, note, time, author, kind } = of;
   const isPicked = revision === from || revision === to;
-  const when = time === undefined ? "with the code" : momentText(Date.parse(time), Date.now());
+  const when = time === undefined ? "with the code" : momentText(Date.parse(time), gatewayNow());
   return (
     <li class={isPicked ? "rev on" : "rev"}>
       {(["from", "to"] as const).map((side) => (

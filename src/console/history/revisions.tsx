@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { Status, TableRevision } from "../../formats/table-api.ts";
 import { call, type Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
 import { goTo, place } from "../app/router.ts";
@@ -91,7 +92,7 @@ function List(props: {
       <footer>
         <span>
           {plural(revisions.length, "revision")}
-          {oldest?.time !== undefined && ` since ${momentText(Date.parse(oldest.time), Date.now())}`}
+          {oldest?.time !== undefined && ` since ${momentText(Date.parse(oldest.time), gatewayNow())}`}
         </span>
         {list.hasMore && (
           <Button size="small" onClick={() => void list.load(oldest?.revision)}>

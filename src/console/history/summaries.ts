@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { type ChangesInWords, changesInWords } from "../publish/diff-words.ts";
 import { basisOf, type Effect, effectOf } from "../publish/requests/effect.ts";
 import { revisionOf } from "../publish/table-of.ts";
@@ -65,6 +66,6 @@ async function summaryOf(
 ): Promise<Summary> {
   const [before, after] = [await revisionOf(from), await revisionOf(to)];
   if (!before.ok || !after.ok) return "unreadable";
-  const changes = changesInWords(before.value.declared, after.value.declared, Date.now());
+  const changes = changesInWords(before.value.declared, after.value.declared, gatewayNow());
   return { changes, effect: pastEffect(changes, from, before.value.declared, histories) };
 }

@@ -2,6 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { EntityPreview, RouteRevisions } from "../../formats/console-api.ts";
 import { announcement } from "../app/announce.ts";
 import { call, type Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { keyed, knownTable, loadTable, mayView, namesProblem, reader } from "../app/session.ts";
 import { type Asked, ask, keyPath, previewOf } from "./ask.ts";
 import type { Pasted } from "./read-pasted.ts";
@@ -121,6 +122,6 @@ export async function showEntity(pasted: Pasted, path: string | undefined): Prom
     set(pasted, { ...answers.peek().get(pasted.source), preview });
   show({ isBusy: true });
   const answer = await previewOf(pasted.id, path);
-  show(answer.ok ? { value: answer.value, askedAtMs: Date.now() } : { problem: answer.problem });
+  show(answer.ok ? { value: answer.value, askedAtMs: gatewayNow() } : { problem: answer.problem });
   announcement.value = answer.ok ? `The entity answered with status ${answer.value.status}.` : answer.problem.title;
 }

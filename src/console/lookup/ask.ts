@@ -4,6 +4,7 @@ import type { RegionHealth } from "../../formats/region-state.ts";
 import { ID_LENGTH_MAX } from "../../routing/limits.ts";
 import { pathWithId } from "../../routing/lookup/paths.ts";
 import { type Answer, call, type Problem, slugOf } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import type { KeyedEntity } from "../app/session.ts";
 import type { Pasted } from "./read-pasted.ts";
 import type { Reading } from "./reader.ts";
@@ -112,7 +113,7 @@ export async function ask(
   let asked: Asked = {
     explanation,
     revision: revision === undefined ? undefined : Number(revision),
-    askedAtMs: Date.now(),
+    askedAtMs: gatewayNow(),
     whole,
   };
   show(asked);
@@ -238,7 +239,7 @@ async function askDirectory(place: Place, key: string): Promise<KeyAnswer> {
   const { directory, entity, cacheSeconds } = place;
   const path = `/-/directory/${encodeURIComponent(directory)}/${encodeURIComponent(key)}`;
   const entry = await call<DirectoryEntry>(path);
-  return { directory, entity, cacheSeconds, entry, askedAtMs: Date.now() };
+  return { directory, entity, cacheSeconds, entry, askedAtMs: gatewayNow() };
 }
 
 /** `path`: the entity's own, for a text that says no entity alone. */

@@ -1,3 +1,4 @@
+import { gatewayNow } from "../app/clock.ts";
 import { Icon, type IconName } from "../app/parts/icons.tsx";
 import { Sheet } from "../app/parts/sheet.tsx";
 import { Table } from "../app/parts/table.tsx";
@@ -136,7 +137,7 @@ export function noteLookedUp({ source }: Pasted, known: IdKnown, reader: Reader)
   const { kind, code, rule } = known.verdict;
   const what = whatOf(known, reader) + (rule?.rule.kind === "moved" ? ", moved" : "");
   const others = lookedUp.peek().filter((each) => each.source !== source);
-  lookedUp.value = [{ source, what, kind, code, atMs: Date.now() }, ...others].slice(0, KEPT_MAX);
+  lookedUp.value = [{ source, what, kind, code, atMs: gatewayNow() }, ...others].slice(0, KEPT_MAX);
 }
 
 /** An ID in a row: `order, Kazakhstan`. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { gatewayNow } from "../app/clock.ts";
 import { force } from "../app/force.ts";
 import { Copy } from "../app/parts/button.tsx";
 import { Icon } from "../app/parts/icons.tsx";
@@ -32,7 +33,7 @@ export function useKnown(pasted: Pasted, answer: Answer): IdKnown {
         table: mayView.value ? knownTable.value : undefined,
         keyed: keyed.value,
         canary: force.value?.canary,
-        nowMs: Date.now(),
+        nowMs: gatewayNow(),
       }),
     [pasted, answer.value, reader.value, knownTable.value, keyed.value, mayView.value, force.value?.canary?.revision],
   );

@@ -6,6 +6,7 @@ import { pathWithId, primaryPattern } from "../../routing/lookup/paths.ts";
 import { shownOf } from "../../routing/resolve/reading.ts";
 import { explain, resolveAny, resolvePath } from "../../routing/resolve/resolve.ts";
 import { parseTableText } from "../../routing/schema/parse.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { ownOf } from "../app/own.ts";
 import { bareReader, type Names, type Reader, type ReadSlice } from "./reader.ts";
 import { wordsOfNames, wordsOfTable } from "./verdict/table-words.ts";
@@ -124,7 +125,7 @@ function readerOf(table: CompiledTable, knows: "names" | "routes", named: readon
 
 /** An ID of the table's first entity, minted now in the first of its countries; `undefined` where none can be made so. */
 function exampleOf({ entities, countries }: CompiledTable): Reader["example"] {
-  const nowMs = Date.now();
+  const nowMs = gatewayNow();
   for (const entity of entities.values()) {
     for (const { enabled, service, group, takes } of entity.ids) {
       const { layout } = enabled;

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { Layout } from "../../ids/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { call, type Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { force } from "../app/force.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Choice, Field } from "../app/parts/fields.tsx";
@@ -54,7 +55,7 @@ function MintForm({ known }: { known: KnownTable }) {
     const answer = await call<Minted>("/mint", { method: "POST", body: bodyOf(order) });
     setBusy(false);
     setProblem(answer.ok ? undefined : answer.problem);
-    if (answer.ok) setMinted({ ...answer.value, at: Date.now(), ...(country !== undefined && { country }) });
+    if (answer.ok) setMinted({ ...answer.value, at: gatewayNow(), ...(country !== undefined && { country }) });
   };
   const isReady = missing.length === 0 && !isBusy;
   return (
@@ -172,7 +173,7 @@ interface GoingProps {
 function Going({ declared, entity, layout, country, fields }: GoingProps) {
   const wanted = { entity, layout, country, fields };
   const to = useMemo(
-    () => destinationOf(reader.value, declared, wanted, Date.now()),
+    () => destinationOf(reader.value, declared, wanted, gatewayNow()),
     [
       declared,
       reader.value,
@@ -210,7 +211,7 @@ function By({ to: { rule, isForAll } }: { to: Destination }) {
 function ByCountry({ revision, declared, entity, layout, fields }: GoingProps & { revision: number }) {
   const groups = useMemo(() => {
     const found = Object.keys(declared.countries ?? {}).map((country) => {
-      const to = destinationOf(reader.value, declared, { entity, layout, country, fields }, Date.now());
+      const to = destinationOf(reader.value, declared, { entity, layout, country, fields }, gatewayNow());
       return { country, region: to?.isForAll ? (to.region ?? "") : undefined };
     });
     return [...Map.groupBy(found, ({ region }) => region)];

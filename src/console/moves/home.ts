@@ -1,4 +1,5 @@
 import { computed } from "@preact/signals";
+import { gatewayNow } from "../app/clock.ts";
 import { knownTable } from "../app/session.ts";
 import { readOne } from "../lookup/read-pasted.ts";
 import type { Reader } from "../lookup/reader.ts";
@@ -13,5 +14,5 @@ const byRoutes = computed((): Reader | undefined => {
 /** The region that the routes alone say. */
 export function homeOf(text: string): string | undefined {
   const reader = byRoutes.value;
-  return reader?.read(readOne(text, reader), Date.now()).decision?.region;
+  return reader?.read(readOne(text, reader), gatewayNow()).decision?.region;
 }

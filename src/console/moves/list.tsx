@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Icon } from "../app/parts/icons.tsx";
 import { RegionChip } from "../app/parts/region.tsx";
@@ -161,12 +162,12 @@ function rowOf(row: MoveRow, since: Since | undefined, isSelected: boolean, onCh
 function formsOf(text: string): readonly string[] {
   if (text.trim() === "") return [];
   const pasted = readOne(text.trim(), reader.value);
-  return [pasted.id, ...reader.value.read(pasted, Date.now()).forms.map((form) => form.text)];
+  return [pasted.id, ...reader.value.read(pasted, gatewayNow()).forms.map((form) => form.text)];
 }
 
 /** `order, Kazakhstan`. */
 function kindInWords(id: string): string {
-  const chosen = chosenOf(reader.value.read(readOne(id, reader.value), Date.now()));
+  const chosen = chosenOf(reader.value.read(readOne(id, reader.value), gatewayNow()));
   if (chosen === undefined) return "of no entity of the table";
   const country = countryOf(reader.value, chosen, undefined);
   return [chosen.entity, ...(country === undefined ? [] : [country.name])].join(", ");
@@ -227,7 +228,7 @@ const Progress = ({ step }: { step: number }) => (
 );
 
 function Age({ row, time, isExact }: { row: MoveRow; time: string; isExact: boolean }) {
-  const sinceMs = Date.now() - Date.parse(time);
+  const sinceMs = gatewayNow() - Date.parse(time);
   const text = `${isExact ? "" : "at least "}${agoText(time)}`;
   return isLate(row.at, sinceMs) ? (
     <Mark mood="warn" icon="warn">

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Field } from "../app/parts/fields.tsx";
 import { Note, PageHead, Sheet, Skeleton } from "../app/parts/sheet.tsx";
@@ -81,7 +82,7 @@ const WhichEntity = ({ text, isFirst, onText }: WhichProps) => (
 function Chosen({ text }: { text: string }) {
   const known = knownTable.value;
   const pasted = useMemo(() => readOne(text, reader.value), [text, reader.value]);
-  const reading = useMemo(() => reader.value.read(pasted, Date.now()), [pasted, known]);
+  const reading = useMemo(() => reader.value.read(pasted, gatewayNow()), [pasted, known]);
   const chosen = chosenOf(reading);
   if (known === undefined) return null;
   if (chosen?.entity === undefined) {

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { NOTE_CHARACTERS_MAX } from "../../formats/table-requests.ts";
 import type { Candidate } from "../../routing/index.ts";
 import type { EntityLocation, Step } from "../../routing/moves/steps.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button, Copy } from "../app/parts/button.tsx";
 import { Choice, Guard } from "../app/parts/fields.tsx";
 import { Icon } from "../app/parts/icons.tsx";
@@ -36,7 +37,7 @@ export function OneMove({ known, pasted, reading, chosen }: Props) {
   const [change, setChange] = useState<Change>();
   const [fault, setFault] = useState<string>();
   const texts = [...new Set([...reading.forms.map((form) => form.text), pasted.id])];
-  const located = locate(known.declared, texts, reader.value.read(pasted, Date.now()).decision?.region);
+  const located = locate(known.declared, texts, reader.value.read(pasted, gatewayNow()).decision?.region);
   const { key, at } = located;
   const since = useSince(at.state === "routed" || at.state === "gone" ? [] : [key], known.revision).get(key);
   const take: Take = (step, verb) => {

@@ -1,4 +1,5 @@
 import type { TableRevision } from "../../formats/table-api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { ownOf } from "../app/own.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Alarm, Note } from "../app/parts/sheet.tsx";
@@ -29,7 +30,7 @@ export function Alarms({ incidents, regions, revisions, targets }: Props) {
         const { region = "" } = incident;
         const declared = ownOf(table?.regions, region);
         const told = tellIncident(incident, {
-          nowMs: Date.now(),
+          nowMs: gatewayNow(),
           origins: ownOf(regions?.regions, region)?.origins ?? [],
           failover: table && (declared?.failover ?? []),
           hasFailoverWrites: declared?.failoverWrites === true,

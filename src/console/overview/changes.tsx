@@ -1,5 +1,6 @@
 import type { LogEvent, WebhookState } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Icon, type IconName } from "../app/parts/icons.tsx";
 import { Note, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
@@ -14,7 +15,7 @@ const CHANGES = 3;
 
 /** The last publications and canaries, newest first. */
 export function LastChanges({ revisions }: { revisions: readonly TableRevision[] | undefined }) {
-  const nowMs = Date.now();
+  const nowMs = gatewayNow();
   return (
     <Sheet
       title="Last changes"

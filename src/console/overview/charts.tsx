@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { ownOf } from "../app/own.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Empty, Sheet } from "../app/parts/sheet.tsx";
@@ -131,7 +132,7 @@ function keptText({ stepSeconds, since }: MetricsHistory, at: readonly number[])
   // The first one may be shorter.
   const shown = fourth > 0 ? fourth - third : (at[1] ?? 0) - first;
   const kept = { hour: "an hour", day: "24 hours", month: "30 days" }[RANGES[range.value].span];
-  const begun = since === null ? "" : ` Counted since ${momentText(Date.parse(since), Date.now())}.`;
+  const begun = since === null ? "" : ` Counted since ${momentText(Date.parse(since), gatewayNow())}.`;
   const highest = shown > stepSeconds ? ", of times the highest" : "";
   return `A point is ${stepText(shown)}${highest}. Steps of ${stepText(stepSeconds)} are kept for ${kept}; older figures are in your own monitoring.${begun}`;
 }

@@ -1,3 +1,4 @@
+import { gatewayNow } from "../app/clock.ts";
 import "../style/overview.css";
 import { useEffect, useMemo } from "preact/hooks";
 import { isReachable } from "../app/api.ts";
@@ -48,7 +49,7 @@ export default function Overview() {
   );
   useEffect(() => setTrouble(troubleOf(incidents)), [incidents]);
   const byCountry = useMemo(
-    () => (table === undefined ? new Map<string, string>() : regionByCountry(reader.value, table, Date.now())),
+    () => (table === undefined ? new Map<string, string>() : regionByCountry(reader.value, table, gatewayNow())),
     [reader.value, table],
   );
   const down = downOf(incidents);

@@ -1,5 +1,6 @@
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { RegionState } from "../../formats/region-state.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { ownOf } from "../app/own.ts";
 import { Icon, type IconName } from "../app/parts/icons.tsx";
 import { RegionChip } from "../app/parts/region.tsx";
@@ -37,7 +38,7 @@ const COLUMNS = [
 
 /** Regions as they are now: those in trouble first, with their origins and the evidence about them. */
 export function RegionRows({ names, regions, oldMs, hour, incidents }: Props) {
-  const nowMs = Date.now();
+  const nowMs = gatewayNow();
   const whole = hour && wholeOf(hour);
   const aside = (
     <a class="soft" href={fragmentOf("regions")}>

@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Icon } from "../app/parts/icons.tsx";
 import { RegionChip, regionClass } from "../app/parts/region.tsx";
 import { Note } from "../app/parts/sheet.tsx";
@@ -238,7 +239,7 @@ export function Stack({ parts }: { parts: readonly (readonly [region: string, sh
 /** The difference of two tables, with requests of the last hour. `revision`: of the table before, where it is one. */
 export function DiffView(props: { before: DeclaredTable; after: DeclaredTable; revision?: number }) {
   const figures = useFigures();
-  const changes = useMemo(() => changesInWords(props.before, props.after, Date.now()), [props.before, props.after]);
+  const changes = useMemo(() => changesInWords(props.before, props.after, gatewayNow()), [props.before, props.after]);
   const effect = effectOf(changes, props.revision ?? Number.NaN, figures?.hour, figures?.day, props.before);
   return <ChangesView changes={changes} effect={effect} isBoxed />;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { NOTE_CHARACTERS_MAX } from "../../formats/table-requests.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { deployment, environment } from "../app/environment.ts";
 import { Check, Field } from "../app/parts/fields.tsx";
 import { Icon } from "../app/parts/icons.tsx";
@@ -89,7 +90,7 @@ function copiedText({ from, to }: LeftBehind): string {
 
 function OnlyNewOption({ who, onWho, only, atMs }: NonNullable<LeftProps["limited"]>) {
   const hint = only.ok
-    ? `Adds “minted from ${momentText(atMs, Date.now())}”, and older IDs keep their route. Nothing is left behind: no ID has such a time yet.`
+    ? `Adds “minted from ${momentText(atMs, gatewayNow())}”, and older IDs keep their route. Nothing is left behind: no ID has such a time yet.`
     : `Not possible: ${only.why}`;
   return (
     <div class="opt">

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type TableDraft, tableDraft } from "../../routing/draft.ts";
 import { askAgain, hasExpired, isReachable, nextAttemptMs, unreachableSinceMs } from "../api.ts";
+import { gatewayNow } from "../clock.ts";
 import { download } from "../download.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -50,10 +51,10 @@ export function Banners({ onSignIn }: { onSignIn: (() => void) | undefined }) {
 const SECOND_MS = 1_000;
 
 function Offline() {
-  const [nowMs, setNow] = useState(Date.now());
+  const [nowMs, setNow] = useState(gatewayNow());
   const [isAsking, setAsking] = useState(false);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
+    const timer = setInterval(() => setNow(gatewayNow()), SECOND_MS);
     return () => clearInterval(timer);
   }, []);
   const sinceMs = unreachableSinceMs.value ?? nowMs;

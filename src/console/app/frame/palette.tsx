@@ -4,6 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import { readPasted } from "../../lookup/read-pasted.ts";
 import { chosenOf, type Reading } from "../../lookup/reader.ts";
 import { tableDraft } from "../../routing/draft.ts";
+import { gatewayNow } from "../clock.ts";
 import { ownGroups } from "../pages.ts";
 import { Modal } from "../parts/dialog.tsx";
 import { Icon, type IconName } from "../parts/icons.tsx";
@@ -85,7 +86,7 @@ function nameOf(text: string, reading: Reading): string {
 function idChoices(text: string): readonly Choice[] {
   if (!isLikeId(text)) return [];
   const [one] = readPasted(text, reader.value).items;
-  const reading = one && reader.value.read(one, Date.now());
+  const reading = one && reader.value.read(one, gatewayNow());
   const name = reading === undefined ? text : nameOf(text, reading);
   const region = reading?.decision?.region;
   const look: Choice = { group: "ID", name: `Look up ${name}`, icon: "look-up", region, run: () => lookUp(text) };

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { isReachable, unreachableSinceMs } from "../api.ts";
+import { gatewayNow } from "../clock.ts";
 import { deployment, environment, isProduction } from "../environment.ts";
 import { force, forceWords } from "../force.ts";
 import { Button } from "../parts/button.tsx";
@@ -62,7 +63,7 @@ function InForce() {
   useClock(force.value !== undefined);
   const now = force.value;
   if (now === undefined) return null;
-  if (!isReachable.value || Date.now() - now.atMs > STALE_MS) {
+  if (!isReachable.value || gatewayNow() - now.atMs > STALE_MS) {
     return (
       <span class="force stale">
         <Icon name="none" />
@@ -74,7 +75,7 @@ function InForce() {
       </span>
     );
   }
-  const words = forceWords(now, Date.now());
+  const words = forceWords(now, gatewayNow());
   const inner = (
     <>
       <Icon name={words.icon} class={words.icon === "good" ? "" : "unsure"} />

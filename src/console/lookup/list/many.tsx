@@ -1,3 +1,4 @@
+import { gatewayNow } from "../../app/clock.ts";
 import "../../style/lookup.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { download } from "../../app/download.ts";
@@ -29,7 +30,7 @@ interface ManyProps {
 export function ManyIds({ list, reader, hrefOf, selected }: ManyProps) {
   const state = stateOf(list);
   const located = state.located.value;
-  const read = useMemo(() => rowsOf(list.items, reader, Date.now()), [list, reader]);
+  const read = useMemo(() => rowsOf(list.items, reader, gatewayNow()), [list, reader]);
   const rows = useMemo(() => withLocated(read, located), [read, located]);
   const groups = useGroups(rows);
   const filter = state.filter.value;

@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { announcement } from "../../app/announce.ts";
 import type { Problem } from "../../app/api.ts";
+import { gatewayNow } from "../../app/clock.ts";
 import { plural } from "../../app/words.ts";
 import { askMany, type Located } from "../ask.ts";
 import { areSame, type PastedList } from "../read-pasted.ts";
@@ -46,11 +47,11 @@ export async function askList(state: ListState, reader: Reader): Promise<void> {
   if (asking.value === "busy") return;
   if (located.value.length === list.items.length) located.value = [];
   asking.value = "busy";
-  const nowMs = Date.now();
+  const nowMs = gatewayNow();
   const isSame = (item: PastedList["items"][number]): boolean => isSameAlone(reader, item, nowMs);
   const problem = await askMany(list.items, located.value, isSame, (more) => {
     located.value = more;
-    askedAtMs.value = Date.now();
+    askedAtMs.value = gatewayNow();
     return kept.includes(state);
   });
   asking.value = problem;

@@ -1,4 +1,5 @@
 import type { MetricsHistory } from "../../../formats/console-api.ts";
+import { gatewayNow } from "../../app/clock.ts";
 import { msText } from "../../app/words.ts";
 import { changeOf, ratesOf, recentOf, wholeOf } from "../history.ts";
 import { areMany, type Incident } from "../incident.ts";
@@ -15,7 +16,7 @@ interface Props {
 
 /** Five figures that say whether all is well. None is shown that was not counted. */
 export function Tiles({ hour, incidents }: Props) {
-  const nowMs = Date.now();
+  const nowMs = gatewayNow();
   const known = hour !== undefined && hour.source !== "none" && hour.at.length > 1 ? hour : undefined;
   return (
     <div class="tiles">

@@ -2,6 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { MetricsHistory } from "../../../formats/console-api.ts";
 import type { Status } from "../../../formats/table-api.ts";
 import { call, hasExpired, type Problem } from "../../app/api.ts";
+import { gatewayNow } from "../../app/clock.ts";
 import { refreshForce } from "../../app/force.ts";
 import { loadTable, session } from "../../app/session.ts";
 import { MADE_KEY } from "../../app/windows.ts";
@@ -60,7 +61,7 @@ function read(): MadeChange | undefined {
   try {
     const kept = JSON.parse(sessionStorage.getItem(MADE_KEY) ?? "null") as MadeChange | null;
     const isOwn = kept?.author === session.peek()?.name;
-    return kept !== null && isOwn && Date.now() - kept.atMs < UNDO_MS ? kept : undefined;
+    return kept !== null && isOwn && gatewayNow() - kept.atMs < UNDO_MS ? kept : undefined;
   } catch {
     return undefined;
   }
@@ -70,7 +71,7 @@ function read(): MadeChange | undefined {
 export async function follow(change: MadeChange): Promise<void> {
   let last: Followed = { ...change, isHere: false };
   made.value = last;
-  const sinceMs = () => Date.now() - change.atMs;
+  const sinceMs = () => gatewayNow() - change.atMs;
   while (session.peek() && sinceMs() < UNDO_MS) {
     const next = hasExpired.peek() ? undefined : await asked(last, sinceMs());
     // A later change is watched instead.
@@ -91,7 +92,7 @@ async function asked(last: Followed, afterMs: number): Promise<Followed | undefi
   const [status, history] = await Promise.all([
     call<Status>("/-/table/status"),
     // The isolates alone: no step is newer than now.
-    call<MetricsHistory>(`/-/metrics/history?span=hour&from=${Math.floor(Date.now() / 1_000)}`),
+    call<MetricsHistory>(`/-/metrics/history?span=hour&from=${Math.floor(gatewayNow() / 1_000)}`),
   ]);
   if (!status.ok) return undefined;
   const isolates = history.ok && history.value.source === "all" ? history.value.isolates : undefined;

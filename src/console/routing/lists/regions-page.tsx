@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../../formats/console-api.ts";
 import type { DeclaredRegion } from "../../../routing/schema/table.ts";
+import { gatewayNow } from "../../app/clock.ts";
 import { ownOf } from "../../app/own.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { RegionChip } from "../../app/parts/region.tsx";
@@ -99,7 +100,7 @@ function RegionSheet({ name, declared, known, states, history, isAsked, onForm }
         {health && health.state !== "healthy" && <p>{health.basis}</p>}
         <Figures name={name} declared={declared} history={history} />
       </div>
-      <Origins name={name} rows={originRows(declared, health?.origins, Date.now())} onForm={onForm} />
+      <Origins name={name} rows={originRows(declared, health?.origins, gatewayNow())} onForm={onForm} />
       <footer>
         <span>
           {settingsOf(declared)
@@ -146,7 +147,7 @@ function RegionHead({ name, health, isLoaded, known }: HeadProps) {
         </h2>
         {health ? (
           <StateMark of={health}>
-            {health.since && `since ${momentText(Date.parse(health.since), Date.now())}`}
+            {health.since && `since ${momentText(Date.parse(health.since), gatewayNow())}`}
           </StateMark>
         ) : (
           <Mark mood="plain" icon="none">
