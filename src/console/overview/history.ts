@@ -10,6 +10,12 @@ const STEPS_MAX = 400;
 
 type Column = readonly (number | null)[];
 
+/** Whether new steps go on where the known ones end. Those of an answer that could not be read do not, nor do any after one. */
+export const follows = (known: MetricsHistory, news: MetricsHistory): boolean =>
+  known.source !== "none" &&
+  news.source !== "none" &&
+  (known.at.length === 0 || news.at.length === 0 || (news.at[0] ?? 0) <= (known.at.at(-1) ?? 0) + news.stepSeconds);
+
 /** The known history with new and changed steps. Steps that fall out of the hour go. */
 export function mergeHistory(known: MetricsHistory, news: MetricsHistory): MetricsHistory {
   if (news.source === "none" || news.at.length === 0) return known;

@@ -2,9 +2,10 @@ import { batch, computed, signal } from "@preact/signals";
 import type { ConsoleEvents, EventLog, HistorySpan, LogEvent, MetricsHistory } from "../../formats/console-api.ts";
 import type { Status, TableRevision } from "../../formats/table-api.ts";
 import { call, hasExpired, type Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { knownTable, loadTable } from "../app/session.ts";
 import type { Regions } from "../lookup/ask.ts";
-import { lastOf, mergeHistory } from "./history.ts";
+import { follows, lastOf, mergeHistory } from "./history.ts";
 import { resetCursor } from "./plot/cursor.ts";
 
 /** The data of the overview, kept up to date while it is open. */
@@ -34,7 +35,7 @@ export const regionsProblem = signal<Problem | undefined>(undefined);
 /** Unix ms: when the states were last read. */
 export const regionsAtMs = signal(0);
 /** Unix ms, by the page's own clock: ages go on while nothing is heard. */
-export const clock = signal(Date.now());
+export const clock = signal(gatewayNow());
 /** Older states are none of now: two answers in turn did not come. */
 const OLD_MS = 10_000;
 export const areStatesOld = computed(() => regionsAtMs.value > 0 && clock.value - regionsAtMs.value > OLD_MS);
@@ -76,7 +77,7 @@ async function loadNews(): Promise<void> {
   const from = hour.value?.at.at(-1);
   if (from === undefined) return;
   const answer = await call<MetricsHistory>(`/-/metrics/history?span=hour&from=${from}`);
-  if (answer.ok && hour.value !== undefined) hour.value = mergeHistory(hour.value, answer.value);
+  if (answer.ok) takeTraffic(answer.value);
 }
 
 export async function loadRegions(): Promise<void> {
@@ -86,7 +87,7 @@ export async function loadRegions(): Promise<void> {
     if (Object.values(answer.value.regions).some(({ state }) => IN_TROUBLE.has(state))) await loadNews();
     batch(() => {
       regions.value = answer.value;
-      regionsAtMs.value = Date.now();
+      regionsAtMs.value = gatewayNow();
     });
   }
   regionsProblem.value = answer.ok ? undefined : answer.problem;
@@ -144,22 +145,39 @@ function takeEvent(event: LogEvent): void {
 const REGIONS_MS = 4_000;
 const HISTORY_MS = 10_000;
 
+/** Figures that cannot be read, or that do not follow those of the page, are asked for as a whole: old ones would pass for those of now. */
+function takeTraffic(news: MetricsHistory): void {
+  const known = hour.peek();
+  if (known === undefined) hour.value = news;
+  else if (follows(known, news)) hour.value = mergeHistory(known, news);
+  else void loadHistory();
+}
+
+function loadAll(): void {
+  void loadHistory();
+  void loadRegions();
+  void loadPublished();
+  void loadLog();
+}
+
 /** Opens the stream of events, and asks in turn while it is closed. Returns how to end both. */
 export function watchLive(): () => void {
   let stream: EventSource | undefined;
+  let isAgain = false;
   const eventsOf = <Name extends keyof ConsoleEvents>(name: Name, take: (data: ConsoleEvents[Name]) => void): void =>
     stream?.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data)));
   const open = () => {
     stream = new EventSource("/-/events");
     stream.addEventListener("open", () => {
       isLive.value = true;
+      // No event has the news of while it was closed.
+      if (isAgain) loadAll();
+      isAgain = true;
     });
     stream.addEventListener("error", () => {
       isLive.value = false;
     });
-    eventsOf("traffic", (news) => {
-      hour.value = hour.value ? mergeHistory(hour.value, news) : news;
-    });
+    eventsOf("traffic", takeTraffic);
     eventsOf("table", ({ revision, canary }) => {
       if (revision !== knownTable.value?.revision) void loadTable();
       const own = status.value?.isolate;
@@ -174,12 +192,9 @@ export function watchLive(): () => void {
     });
   };
   open();
-  void loadHistory();
-  void loadRegions();
-  void loadPublished();
-  void loadLog();
+  loadAll();
   const states = setInterval(() => {
-    clock.value = Date.now();
+    clock.value = gatewayNow();
     void loadRegions();
   }, REGIONS_MS);
   const figures = setInterval(() => {

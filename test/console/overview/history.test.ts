@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   changeOf,
   courseOf,
+  follows,
   lastOf,
   mergeHistory,
   periodsOf,
@@ -37,6 +38,20 @@ describe("figures over time", () => {
     expect(merged.regions["us"]?.p50).toEqual([null, null, null]);
     expect(merged.problems).toEqual({ "unknown-id": [0, 0, 0], "malformed-id": [0, 3, 0] });
     expect(problemCounts(merged)).toEqual([["malformed-id", 3]]);
+  });
+
+  it.each([
+    ["the step that is not over", [20], true],
+    ["the next step", [30], true],
+    ["none", [], true],
+    ["a step after a gap, as after a night", [40], false],
+  ])("goes on with %s", (_, at, isNext) => {
+    expect(follows(historyAt([10, 20], [1, 2]), historyAt(at, at))).toBe(isNext);
+  });
+
+  it("never goes on where the counters could not be read: what is known would pass for now", () => {
+    const [known, none] = [historyAt([10, 20], [1, 2]), { ...historyAt([], []), source: "none" } as const];
+    expect([follows(known, none), follows(none, historyAt([20], [1]))]).toEqual([false, false]);
   });
 
   it("counts problems before and after each publication", () => {
