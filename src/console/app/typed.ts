@@ -30,6 +30,9 @@ export interface LookedUp {
 
 export const lookedUp = signal<readonly LookedUp[]>([]);
 
+/** Whether the storage of this tab has it; it has no room for a draft of some MB. */
+let isKept = true;
+
 const KEY = "waybill-typed";
 
 interface Kept {
@@ -53,6 +56,14 @@ function readKept(): Kept | undefined {
   }
 }
 
+function removeKept(): void {
+  try {
+    sessionStorage.removeItem(KEY);
+  } catch {
+    // Without storage there is nothing to remove.
+  }
+}
+
 /** Takes up what was typed before a reload, and keeps what is typed from now on. */
 export function keepTyped(): void {
   const kept = readKept();
@@ -62,6 +73,10 @@ export function keepTyped(): void {
   pastedText.value = kept?.pasted ?? "";
   moveTicks.value = kept?.ticks ?? {};
   lookedUp.value = kept?.lookedUp ?? [];
+  addEventListener("beforeunload", (event) => {
+    // A reload would lose it: the browser asks.
+    if (!isKept && draft.peek() !== undefined) event.preventDefault();
+  });
   effect(() => {
     const own = draft.value;
     const written = note.value;
@@ -76,8 +91,11 @@ export function keepTyped(): void {
     };
     try {
       sessionStorage.setItem(KEY, JSON.stringify(now));
+      isKept = true;
     } catch {
-      // A tab without storage, or without room in it, keeps it in memory alone.
+      // A tab without storage, or without room in it, keeps it in memory alone. An older draft would come back after a reload.
+      isKept = false;
+      removeKept();
     }
   });
 }

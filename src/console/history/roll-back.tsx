@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Status } from "../../formats/table-api.ts";
 import { call, type Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Dialog } from "../app/parts/dialog.tsx";
 import { Note, ProblemNote, Skeleton } from "../app/parts/sheet.tsx";
@@ -29,6 +30,7 @@ export function RollBack({ to, onClose }: { to: number; onClose: () => void }) {
   const [problem, setProblem] = useState<Problem>();
   const [asked, setAsked] = useState(0);
   const [isSent, setSent] = useState(false);
+  useEffect(showLastChange, []);
   useEffect(() => {
     setWay(undefined);
     setProblem(undefined);
@@ -81,7 +83,7 @@ interface ReviewProps {
 function useReview({ before, after, inForce }: Way) {
   const figures = useFigures();
   const own = useMemo(() => {
-    const nowMs = Date.now();
+    const nowMs = gatewayNow();
     const changes = changesInWords(before.declared, after.declared, nowMs);
     const left = leftBehindBy(changes, nowMs);
     return { changes, left, going: left && goesOn(before.declared, after.declared, nowMs) };

@@ -1,4 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
+import { gatewayNow } from "../app/clock.ts";
 import { download } from "../app/download.ts";
 import { Button, Copy } from "../app/parts/button.tsx";
 import { RegionChip } from "../app/parts/region.tsx";
@@ -8,6 +9,7 @@ import { knownTable, reader } from "../app/session.ts";
 import { clockText, countryName, countText, plural } from "../app/words.ts";
 import { BitStrip } from "../lookup/label/bits.tsx";
 import { IdText } from "../lookup/label/label.tsx";
+import { csvOf } from "../lookup/list/sheet.ts";
 import { knownOf } from "../lookup/verdict/known.ts";
 
 export interface Minted {
@@ -24,8 +26,6 @@ export interface Minted {
 
 const SHOWN = 50;
 
-const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
 /** The IDs with their regions, as the gateway said them. */
 export function MintedIds({ minted }: { minted: Minted }) {
   const { ids, entity, layout, country, region, regions } = minted;
@@ -33,10 +33,7 @@ export function MintedIds({ minted }: { minted: Minted }) {
   const regionAt = (at: number): string | undefined => regions?.[at] ?? region;
   // Only those in view: each is read like a pasted one.
   const strips = useMemo(() => ids.slice(0, shown).map(stripOf), [ids, shown, knownTable.value]);
-  const csv = useMemo(
-    () => [["ID", "Region"], ...ids.map((id, at) => [id, regionAt(at) ?? ""])].map((row) => row.map(cell).join(",")),
-    [minted],
-  );
+  const csv = useMemo(() => csvOf([["ID", "Region"], ...ids.map((id, at) => [id, regionAt(at)])]), [minted]);
   const where =
     region !== undefined
       ? `All go to ${region}.`
@@ -81,14 +78,10 @@ export function MintedIds({ minted }: { minted: Minted }) {
   );
 }
 
-const Files = ({ ids, csv }: { ids: readonly string[]; csv: readonly string[] }) => (
+const Files = ({ ids, csv }: { ids: readonly string[]; csv: string }) => (
   <div class="row">
     <Copy text={ids.join("\n")} label="all IDs" name="Copy all" kind="plain" />
-    <Button
-      size="small"
-      icon="download"
-      onClick={() => download("waybill-minted.csv", "text/csv", `${csv.join("\r\n")}\r\n`)}
-    >
+    <Button size="small" icon="download" onClick={() => download("waybill-minted.csv", "text/csv", csv)}>
       CSV
     </Button>
   </div>
@@ -102,7 +95,7 @@ const stripOf = (id: string) =>
     table: knownTable.value,
     keyed: [],
     canary: undefined,
-    nowMs: Date.now(),
+    nowMs: gatewayNow(),
   }).strip;
 
 const RegionCell = ({ name }: { name: string | undefined }) => (

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { AuditEntry } from "../../formats/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import type { Answer } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Dialog } from "../app/parts/dialog.tsx";
 import { Check } from "../app/parts/fields.tsx";
@@ -47,12 +48,15 @@ export interface Change {
 }
 
 export function ConfirmChange({ change, onClose }: { change: Change; onClose: () => void }) {
+  // The foot of the page says what becomes of a change whose window is closed.
+  useEffect(showLastChange, []);
   const [isSent, setSent] = useState(false);
   const [isTicked, setTicked] = useState(change.guard === undefined);
   const [typed, setTyped] = useState("");
   const { changes, effect, isReady, asked } = useEffectOf(change);
   const sending = useSending({
     ...(change.action && { action: change.action }),
+    usualNote: change.usualNote,
     send: (own) => change.send(own),
     doubt: "The answer was lost. Asking whether it is made…",
     madeOf: (revision) => madeOf(change, revision),
@@ -111,7 +115,7 @@ const GuardSection = (props: {
 
 function useEffectOf({ before, after, revision, asksName }: Change) {
   const figures = useFigures();
-  const changes = useMemo(() => changesInWords(before, after, Date.now()), [before, after]);
+  const changes = useMemo(() => changesInWords(before, after, gatewayNow()), [before, after]);
   const effect = effectOf(changes, revision ?? Number.NaN, figures?.hour, figures?.day, before);
   const isReady = figures !== undefined;
   const isRead = !isReady || figures.hour !== undefined;

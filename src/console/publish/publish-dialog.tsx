@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Dialog } from "../app/parts/dialog.tsx";
 import { Check } from "../app/parts/fields.tsx";
@@ -92,10 +93,10 @@ const TICK_MS = 15_000;
 
 /** The moment for new IDs, chosen anew before it comes too near. */
 function useMoment(): number {
-  const [atMs, setAt] = useState(() => momentAfter(Date.now()));
+  const [atMs, setAt] = useState(() => momentAfter(gatewayNow()));
   useEffect(() => {
     const timer = setInterval(() => {
-      if (atMs - Date.now() < AHEAD_MS_MIN) setAt(momentAfter(Date.now()));
+      if (atMs - gatewayNow() < AHEAD_MS_MIN) setAt(momentAfter(gatewayNow()));
     }, TICK_MS);
     return () => clearInterval(timer);
   }, [atMs]);
@@ -107,16 +108,16 @@ function useReview(plan: Plan, who: Who) {
   const figures = useFigures();
   const atMs = useMoment();
   const { before, after, text, basedOn } = plan;
-  const whole = useMemo(() => changesInWords(before.declared, after, Date.now()), [plan]);
-  const left = useMemo(() => leftBehindBy(whole, Date.now()), [whole]);
+  const whole = useMemo(() => changesInWords(before.declared, after, gatewayNow()), [plan]);
+  const left = useMemo(() => leftBehindBy(whole, gatewayNow()), [whole]);
   const only = useMemo(
     () => (left === undefined ? undefined : onlyNewIds(before.declared, after, text, atMs)),
     [plan, left, atMs],
   );
-  const going = useMemo(() => left && goesOn(before.declared, after, Date.now()), [plan, left]);
+  const going = useMemo(() => left && goesOn(before.declared, after, gatewayNow()), [plan, left]);
   const isNew = who === "new" && only?.ok === true;
   const changes = useMemo(
-    () => (isNew ? changesInWords(before.declared, only.table, Date.now()) : whole),
+    () => (isNew ? changesInWords(before.declared, only.table, gatewayNow()) : whole),
     [plan, whole, isNew, only],
   );
   const sent = isNew ? only.text : text;
@@ -267,7 +268,8 @@ function useDraftSending(
       ...(isCanary && { isCanary }),
     }),
     onMade: () => {
-      draft.value = undefined;
+      // A text that was typed since is not published.
+      if (draft.peek()?.text === plan.text) draft.value = undefined;
       on.onSent();
     },
     onStale: on.onStale,

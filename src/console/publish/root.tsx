@@ -2,7 +2,8 @@ import { signal } from "@preact/signals";
 import { session } from "../app/session.ts";
 import { laterWindows } from "../app/windows.ts";
 import { keepMade, made } from "./made/made.ts";
-import { SentDialog, UndoBar } from "./made/progress.tsx";
+import { SentDialog, UndoBar, UnwatchedBar } from "./made/progress.tsx";
+import { unwatched } from "./made/unwatched.ts";
 import { PublishDialog } from "./publish-dialog.tsx";
 import "../style/publish.css";
 
@@ -33,6 +34,7 @@ function Root() {
   if (!session.value) return null;
   if (open.value === "publish") return <PublishDialog onClose={close} />;
   if (open.value === "progress") return <SentDialog onClose={close} />;
+  if (unwatched.value !== undefined) return <UnwatchedBar />;
   const own = made.value;
   if (own === undefined || hidden.value === own.atMs) return null;
   return (

@@ -1,10 +1,18 @@
 import type { AuditEntry, TableRevision } from "../../formats/table-api.ts";
 import { NOTE_HEADER } from "../../formats/table-requests.ts";
 import { type Answer, call, type Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 
 /** Changes of the table, and the exact end of each: a lost answer is asked after, and never guessed. */
 
 export type Made = { readonly revision?: number };
+
+/** A note is one line: the gateway refuses control characters, and halves of a character. */
+export const sentNote = (typed: string): string =>
+  typed
+    .replaceAll(/\p{Cs}/gu, "")
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .trim();
 
 const entityTag = (revision: number): string => `"${revision}"`;
 
@@ -116,7 +124,7 @@ export const auditOf = (limit: number, before?: number) =>
 
 export const around = (author: string, onDoubt: () => void): Around => ({
   author,
-  nowMs: () => Date.now(),
+  nowMs: gatewayNow,
   pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   audit: (limit) => auditOf(limit),
   onDoubt,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Answer, Problem } from "../../../src/console/app/api.ts";
-import { type Around, type Made, settle } from "../../../src/console/publish/send.ts";
+import { type Around, type Made, sentNote, settle } from "../../../src/console/publish/send.ts";
 import type { AuditEntry } from "../../../src/formats/table-api.ts";
 
 const answer = <Value>(value: Value): Answer<Value> => ({ ok: true, value, headers: new Headers(), status: 200 });
@@ -42,6 +42,15 @@ async function settled(sent: Answer<Made>, ...logs: readonly Log[]) {
   const result = await settle({ action: "publish", note: "why", send: async () => sent }, around);
   return { ...result, doubts, tookMs: nowMs };
 }
+
+it.each([
+  ["two lines\nof text", "two lines of text"],
+  ["half of a character \ud83d", "half of a character"],
+  ["\t", ""],
+])("%j is sent as one line that the gateway takes", (typed, sent) => {
+  expect(sentNote(typed)).toBe(sent);
+  expect(() => encodeURIComponent(sentNote(typed))).not.toThrow();
+});
 
 const log = (...entries: readonly AuditEntry[]): Log => answer({ entries });
 

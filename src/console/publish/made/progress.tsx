@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { gatewayNow } from "../../app/clock.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { Dialog } from "../../app/parts/dialog.tsx";
 import { Note, ProblemNote } from "../../app/parts/sheet.tsx";
@@ -8,6 +9,7 @@ import { session } from "../../app/session.ts";
 import { countText, plural } from "../../app/words.ts";
 import type { Force } from "./force-of.ts";
 import { type Followed, made, UNDO_MS, type Undone, undo } from "./made.ts";
+import { unwatched } from "./unwatched.ts";
 
 const secondsText = (ms: number): string => `${countText(Math.round(ms / 10) / 100)} s`;
 
@@ -65,7 +67,7 @@ function useLeft(change: Followed | undefined): string | undefined {
     const timer = setInterval(() => tick((count) => count + 1), 1_000);
     return () => clearInterval(timer);
   }, []);
-  const leftMs = change === undefined ? 0 : change.atMs + UNDO_MS - Date.now();
+  const leftMs = change === undefined ? 0 : change.atMs + UNDO_MS - gatewayNow();
   if (leftMs <= 0) return undefined;
   const seconds = Math.ceil(leftMs / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
@@ -119,6 +121,30 @@ function Meanwhile({ change, result }: { change: Followed; result: Extract<Undon
       {by === undefined || !isOther ? "" : `It is by ${by}. `}Nothing was undone: an undo would take that change back
       too.
     </Note>
+  );
+}
+
+/** In its place while a change is on its way whose window was closed, and when nothing came of it. */
+export function UnwatchedBar() {
+  const own = unwatched.value;
+  if (own === undefined) return null;
+  return (
+    <section class="undo" aria-label="Last change">
+      <b role="status">{own.title}</b>
+      {own.why !== undefined && <p class="soft">{own.why}</p>}
+      {own.why !== undefined && (
+        <div class="row">
+          <Button
+            kind="quiet"
+            onClick={() => {
+              unwatched.value = undefined;
+            }}
+          >
+            Put away
+          </Button>
+        </div>
+      )}
+    </section>
   );
 }
 
