@@ -166,6 +166,18 @@ describe("a form that sends IDs elsewhere", () => {
   });
 });
 
+describe("the values of a condition", () => {
+  it.each([
+    ["7", 7],
+    ["0-1023", "0-1023"],
+    // As a number it would be the key before.
+    ["9007199254740993", "9007199254740993"],
+    ["007", 7],
+  ])("%s", (typed, value) => {
+    expect(valuesOf("primaryKey", typed, declare([]))).toEqual({ ok: true, when: { primaryKey: value } });
+  });
+});
+
 describe("a form that sends a region elsewhere", () => {
   const table = declare(
     [

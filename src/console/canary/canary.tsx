@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Status } from "../../formats/table-api.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Empty, Note, PageHead, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
 import { fragmentOf } from "../app/router.ts";
-import { knownTable, mayChange } from "../app/session.ts";
+import { type KnownTable, knownTable, loadTable, mayChange } from "../app/session.ts";
 import { type Change, ConfirmChange } from "../publish/confirm-change.tsx";
 import { tableDraft } from "../routing/draft.ts";
 import { inForceText } from "./figures.ts";
@@ -22,6 +22,7 @@ export default function Canary() {
   };
   const running = status?.canary;
   const inForce = status?.controlPlane.revision;
+  const known = useKnown(inForce);
   return (
     <>
       <PageHead
@@ -39,15 +40,31 @@ export default function Canary() {
         </section>
       )}
       {status && running && (
-        <RunningCanary key={running.revision} status={status} canary={running} onChange={setChange} />
+        <RunningCanary key={running.revision} status={status} canary={running} known={known} onChange={setChange} />
       )}
-      {status && !running && <NoCanary status={status} onChange={setChange} />}
+      {status && !running && <NoCanary status={status} known={known} onChange={setChange} />}
       {change && <ConfirmChange change={change} onClose={close} />}
     </>
   );
 }
 
-function NoCanary({ status, onChange }: { status: Status; onChange: (change: Change) => void }) {
+/** The table in force. That of the page may be older for some seconds: a change by it would be shown, and undone, wrongly. */
+function useKnown(inForce: number | undefined): KnownTable | undefined {
+  const known = knownTable.value;
+  const isOld = known !== undefined && inForce !== undefined && known.revision < inForce;
+  useEffect(() => {
+    if (isOld) void loadTable();
+  }, [isOld, inForce]);
+  return known?.revision === inForce ? known : undefined;
+}
+
+interface Props {
+  readonly status: Status;
+  readonly known: KnownTable | undefined;
+  readonly onChange: (change: Change) => void;
+}
+
+function NoCanary({ status, known, onChange }: Props) {
   const draft = tableDraft.value;
   const isEnding = status.isolate.canary !== null || status.kv?.canary != null;
   return (
@@ -57,8 +74,8 @@ function NoCanary({ status, onChange }: { status: Status; onChange: (change: Cha
           Gateways that have not seen its end yet decide by it: on Cloudflare for up to 2 minutes.
         </Note>
       )}
-      {mayChange.value && draft !== undefined && knownTable.value !== undefined ? (
-        <StartCanary text={draft.text} running={null} onChange={onChange} />
+      {mayChange.value && draft !== undefined && known !== undefined ? (
+        <StartCanary draft={draft} known={known} running={null} onChange={onChange} />
       ) : (
         <Sheet title="How to start one">
           <Empty

@@ -2,11 +2,12 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Status } from "../../formats/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import type { Problem } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Button } from "../app/parts/button.tsx";
 import { Icon } from "../app/parts/icons.tsx";
 import { Note, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";
 import { fragmentOf } from "../app/router.ts";
-import { type KnownTable, knownTable, mayChange } from "../app/session.ts";
+import { type KnownTable, mayChange } from "../app/session.ts";
 import { percentText } from "../app/words.ts";
 import { Chart } from "../overview/chart.tsx";
 import { resetCursor } from "../overview/plot/cursor.ts";
@@ -27,10 +28,11 @@ import { type CanaryFigures, useFigures } from "./watch.ts";
 interface Props {
   readonly status: Status;
   readonly canary: Running;
+  readonly known: KnownTable | undefined;
   readonly onChange: (change: Change) => void;
 }
 
-export function RunningCanary({ status, canary, onChange }: Props) {
+export function RunningCanary({ status, canary, known, onChange }: Props) {
   const { value: figures, problem, again } = useFigures(canary.revision);
   const [table, setTable] = useState<DeclaredTable>();
   const [tableProblem, setProblem] = useState<Problem>();
@@ -54,7 +56,7 @@ export function RunningCanary({ status, canary, onChange }: Props) {
         )}
         <section class="sheet" aria-label="Verdict">
           <Verdict verdict={verdict}>
-            {mayChange.value && <Ends mood={verdict.mood} {...{ canary, table, figures, onChange }} />}
+            {mayChange.value && <Ends mood={verdict.mood} {...{ canary, known, table, figures, onChange }} />}
           </Verdict>
           {figures === undefined ? (
             <Skeleton label="Loading the figures" lines={6} />
@@ -66,10 +68,10 @@ export function RunningCanary({ status, canary, onChange }: Props) {
       </div>
       <div class="pile">
         <Conditions {...{ figures, canary }} />
-        {mayChange.value && <ShareSheet {...{ canary, table, figures, onChange }} mood={verdict.mood} />}
-        <ChangesSheet {...{ revision, table, figures }} />
-        {mayChange.value && draft !== undefined && (
-          <StartCanary text={draft.text} running={canary} onChange={onChange} />
+        {mayChange.value && <ShareSheet {...{ canary, known, table, figures, onChange }} mood={verdict.mood} />}
+        <ChangesSheet {...{ revision, known, table, figures }} />
+        {mayChange.value && draft !== undefined && known !== undefined && (
+          <StartCanary running={canary} {...{ draft, known, onChange }} />
         )}
       </div>
     </div>
@@ -78,12 +80,12 @@ export function RunningCanary({ status, canary, onChange }: Props) {
 
 interface ChangesProps {
   readonly revision: number;
+  readonly known: KnownTable | undefined;
   readonly table: DeclaredTable | undefined;
   readonly figures: CanaryFigures | undefined;
 }
 
-function ChangesSheet({ revision, table, figures }: ChangesProps) {
-  const known = knownTable.value;
+function ChangesSheet({ revision, known, table, figures }: ChangesProps) {
   if (table === undefined || known === undefined) return null;
   return (
     <Sheet
@@ -99,7 +101,7 @@ function ChangesSheet({ revision, table, figures }: ChangesProps) {
 /** In words, with the requests of the last hour by the table in force. */
 function Changes({ known, table }: { known: KnownTable; table: DeclaredTable }) {
   const figures = useRequests();
-  const changes = useMemo(() => changesInWords(known.declared, table, Date.now()), [known, table]);
+  const changes = useMemo(() => changesInWords(known.declared, table, gatewayNow()), [known, table]);
   return (
     <div class="changes-of">
       <ChangesView changes={changes} effect={effectOf(changes, known.revision, figures?.hour, figures?.day)} />
@@ -124,6 +126,7 @@ function Verdict({ verdict, children }: { verdict: ShownVerdict; children: preac
 
 interface EndProps {
   readonly canary: Running;
+  readonly known: KnownTable | undefined;
   readonly table: DeclaredTable | undefined;
   readonly figures: CanaryFigures | undefined;
   readonly mood: ShownVerdict["mood"];
@@ -131,8 +134,7 @@ interface EndProps {
 }
 
 /** The action of the verdict: a bad one offers the end alone. */
-function Ends({ canary, table, figures, mood, onChange }: EndProps) {
-  const known = knownTable.value;
+function Ends({ canary, known, table, figures, mood, onChange }: EndProps) {
   if (table === undefined || known === undefined) return null;
   return (
     <>
@@ -177,9 +179,8 @@ function Conditions({ figures, canary }: { figures: CanaryFigures | undefined; c
   );
 }
 
-function ShareSheet({ canary, table, figures, mood, onChange }: EndProps) {
+function ShareSheet({ canary, known, table, figures, mood, onChange }: EndProps) {
   const isBad = mood === "bad";
-  const known = knownTable.value;
   const [problem, setProblem] = useState<Problem>();
   if (known === undefined || table === undefined) return null;
   const verdict = figures?.history.source === "all" ? figures.history.canaryVerdict : undefined;

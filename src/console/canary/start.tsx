@@ -1,14 +1,15 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { audienceInWords } from "../../formats/console-canary.ts";
 import type { Audience } from "../../formats/table-api.ts";
 import { Button, Segments } from "../app/parts/button.tsx";
 import { Field } from "../app/parts/fields.tsx";
-import { Sheet } from "../app/parts/sheet.tsx";
+import { Note, Sheet } from "../app/parts/sheet.tsx";
 import { fragmentOf, place } from "../app/router.ts";
-import { knownTable } from "../app/session.ts";
+import type { KnownTable } from "../app/session.ts";
 import type { Change } from "../publish/confirm-change.tsx";
+import { openPublish } from "../publish/open.ts";
 import { tableIn } from "../routing/check-text.ts";
-import { discardDraft } from "../routing/draft.ts";
+import { discardDraft, type TableDraft } from "../routing/draft.ts";
 import { type Running, started } from "./ends.ts";
 import { shareIn } from "./figures.ts";
 import { Shares } from "./shares.tsx";
@@ -16,8 +17,9 @@ import { Shares } from "./shares.tsx";
 type Kind = "share" | "countries" | "entities";
 
 interface Props {
-  /** The draft. */
-  readonly text: string;
+  readonly draft: TableDraft;
+  /** The table in force. */
+  readonly known: KnownTable;
   readonly running: Running | null;
   readonly onChange: (change: Change) => void;
 }
@@ -40,15 +42,15 @@ function audienceOf(whom: Whom): Audience | undefined {
 }
 
 /** The draft as a canary: for whom, then a look at the difference. */
-export function StartCanary({ text, running, onChange }: Props) {
-  const known = knownTable.value;
+export function StartCanary({ draft, known, running, onChange }: Props) {
   const [whom, setWhom] = useState<Whom>({
     kind: "share",
     share: shareIn(place.value.query.get("share") ?? "") ?? running?.share ?? 5,
     names: "",
   });
-  if (known === undefined) return null;
-  const table = tableIn(text);
+  const { text, baseRevision } = draft;
+  const isOld = baseRevision !== known.revision;
+  const table = useMemo(() => tableIn(text), [text]);
   const audience = audienceOf(whom);
   const start = () => {
     if (table === undefined || audience === undefined) return;
@@ -63,8 +65,13 @@ export function StartCanary({ text, running, onChange }: Props) {
     });
   };
   const noName = `Name ${whom.kind === "countries" ? "a country" : "an entity"} first.`;
-  const because =
-    table === undefined ? "The draft has faults; correct them first." : audience === undefined ? noName : undefined;
+  const because = isOld
+    ? "Put your lines on the newest revision first."
+    : table === undefined
+      ? "The draft has faults; correct them first."
+      : audience === undefined
+        ? noName
+        : undefined;
   return (
     <Sheet
       title={running === null ? "Your draft as a canary" : "Replace it by your draft"}
@@ -79,6 +86,16 @@ export function StartCanary({ text, running, onChange }: Props) {
         </>
       }
     >
+      {isOld && (
+        <Note
+          kind="first"
+          isAlert
+          title={`Revision ${known.revision} was published since`}
+          actions={<Button onClick={openPublish}>Review and publish</Button>}
+        >
+          Your draft began with {baseRevision}: as it is, it would take that change back. The review puts both together.
+        </Note>
+      )}
       <ForWhom whom={whom} onChange={setWhom} />
     </Sheet>
   );

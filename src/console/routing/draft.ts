@@ -24,11 +24,17 @@ export const tableDraft = computed((): TableDraft | undefined => {
 /** The text that a change begins with: the draft, else the table in force. */
 export const currentText = computed((): string | undefined => draft.value?.text ?? knownTable.value?.text);
 
-/** Puts a text in place of the draft, or begins one. A text that says what is in force is none. */
-export function setDraft(text: string): void {
+/** The revision that a change begins with. */
+export const currentRevision = (): number | undefined => draft.peek()?.basedOn ?? knownTable.peek()?.revision;
+
+/**
+ * Puts a text in place of the draft, or begins one. A text that says what is in force is none. `from`: the revision that a new draft
+ * was made of, which may be older than the one in force.
+ */
+export function setDraft(text: string, from = currentRevision()): void {
   const known = knownTable.peek();
   if (known === undefined) return;
-  const basedOn = draft.peek()?.basedOn ?? known.revision;
+  const basedOn = draft.peek()?.basedOn ?? from ?? known.revision;
   draft.value = text === known.text ? undefined : { text, basedOn };
 }
 

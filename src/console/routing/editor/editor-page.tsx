@@ -47,6 +47,8 @@ function Draft({ known }: { known: KnownTable }) {
   const text = draft.value?.text ?? known.text;
   const [checkedText, setCheckedText] = useState(text);
   const editor = useRef<Editor>(undefined);
+  /** The revision whose text the editor has, where there is no draft. */
+  const shown = useRef(known.revision);
   useEffect(() => {
     const timer = setTimeout(() => setCheckedText(text), CHECK_DELAY_MS);
     return () => clearTimeout(timer);
@@ -56,8 +58,9 @@ function Draft({ known }: { known: KnownTable }) {
   useEffect(() => {
     const now = draft.peek()?.text ?? known.text;
     const own = editor.current;
+    shown.current = known.revision;
     if (own !== undefined && own.view.state.doc.toString() !== now) own.setText(now);
-  }, [text]);
+  }, [text, known.revision]);
   const checked = useMemo(() => readText(checkedText), [checkedText]);
   const basedOn = draft.value?.basedOn ?? known.revision;
   const isOld = tableDraft.value !== undefined && basedOn !== known.revision;
@@ -82,7 +85,7 @@ function Draft({ known }: { known: KnownTable }) {
               editor.current = own;
               jump(own, place.peek().query);
             }}
-            onChange={setDraft}
+            onChange={(next) => setDraft(next, shown.current)}
           />
         </div>
         <aside aria-label="The draft">

@@ -78,7 +78,8 @@ function readNumbers(item: string): Read {
   const [, from, to] = /^(\d+)(?:\s*(?:-|–|to)\s*(\d+))?$/.exec(item) ?? [];
   if (from === undefined)
     return { message: `${JSON.stringify(item)} is no number or range: write 7, or 0-1023 for a range.` };
-  if (to === undefined) return { value: Number(from) };
+  // A key of 64 bits is a text: as a number it would be another one.
+  if (to === undefined) return { value: Number.isSafeInteger(Number(from)) ? Number(from) : `${BigInt(from)}` };
   if (BigInt(from) > BigInt(to)) return { message: `${item} is reversed: write ${to}-${from}.` };
   return { value: `${BigInt(from)}-${BigInt(to)}` };
 }

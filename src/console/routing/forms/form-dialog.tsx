@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
+import { gatewayNow } from "../../app/clock.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { Dialog } from "../../app/parts/dialog.tsx";
 import { Choice } from "../../app/parts/fields.tsx";
@@ -10,7 +11,7 @@ import { plural } from "../../app/words.ts";
 import { momentAfter } from "../../publish/only-new.ts";
 import { openPublish } from "../../publish/open.ts";
 import { readText } from "../check-text.ts";
-import { currentText, setDraft, tableDraft } from "../draft.ts";
+import { currentRevision, currentText, setDraft, tableDraft } from "../draft.ts";
 import { Effect } from "../effect.tsx";
 import type { Planned } from "./planned.ts";
 
@@ -21,28 +22,37 @@ export function useBase(): {
   readonly text: string;
   readonly table: DeclaredTable | undefined;
   readonly faults: number;
+  /** The revision of the text, or the one that the draft began with. */
+  readonly revision: number | undefined;
 } {
   return useMemo(() => {
     const text = currentText.peek() ?? "";
     const checked = readText(text);
-    return { text, table: checked.ok ? checked.value : undefined, faults: checked.ok ? 0 : checked.error.length };
+    const [table, faults] = checked.ok ? [checked.value, 0] : [undefined, checked.error.length];
+    return { text, table, faults, revision: currentRevision() };
   }, []);
 }
 
 export interface FormProps {
-  readonly base: { readonly text: string; readonly table: DeclaredTable };
+  readonly base: Base;
   readonly onClose: () => void;
 }
 
+interface Base {
+  readonly text: string;
+  readonly table: DeclaredTable;
+  readonly revision: number | undefined;
+}
+
 /** From when on IDs are new: every instance has the table by then. */
-export const newIdsFrom = (): string => new Date(momentAfter(Date.now())).toISOString().replace(/\.\d+/, "");
+export const newIdsFrom = (): string => new Date(momentAfter(gatewayNow())).toISOString().replace(/\.\d+/, "");
 
 const PLAN_DELAY_MS = 200;
 
 interface Props {
   readonly title: string;
   readonly text?: ComponentChildren;
-  readonly base: { readonly text: string; readonly table: DeclaredTable };
+  readonly base: Base;
   /** The change of the values that stand in the fields. */
   readonly plan: () => Planned;
   /** All of them as one text: the change is planned anew when it differs. */
@@ -57,6 +67,8 @@ export function FormDialog({ title, text, base, plan, values, children, onClose 
   // Faults of what was not touched yet would only be in the way.
   const [begun] = useState(values);
   const [isTried, setTried] = useState(false);
+  const [isLeaving, setLeaving] = useState(false);
+  const leave = () => (values === begun ? onClose() : setLeaving(true));
   useEffect(() => {
     const timer = setTimeout(() => setPlanned({ of: values, is: plan() }), PLAN_DELAY_MS);
     return () => clearTimeout(timer);
@@ -70,7 +82,8 @@ export function FormDialog({ title, text, base, plan, values, children, onClose 
     setPlanned({ of: values, is: own });
     setTried(true);
     if (!own.ok) return;
-    setDraft(own.text);
+    // Another may have published since the window was opened.
+    setDraft(own.text, base.revision);
     onClose();
     if (isReviewed) openPublish();
   };
@@ -78,7 +91,7 @@ export function FormDialog({ title, text, base, plan, values, children, onClose 
     <Dialog
       title={title}
       text={text}
-      onClose={onClose}
+      onClose={leave}
       class="routing-form"
       footer={
         <>
@@ -92,9 +105,32 @@ export function FormDialog({ title, text, base, plan, values, children, onClose 
     >
       <section class="pile small">{children(faultAt)}</section>
       <Below planned={now} faults={faults.filter(({ field }) => field === undefined)} before={base.table} />
+      {isLeaving && <Leaving title={title} onStay={() => setLeaving(false)} onLeave={onClose} />}
     </Dialog>
   );
 }
+
+/** Escape, or a slip, must not lose what was filled in. */
+const Leaving = ({ title, onStay, onLeave }: { title: string; onStay: () => void; onLeave: () => void }) => (
+  <Dialog
+    title={`${title}: discard what you filled in?`}
+    text="Nothing of it is in the draft yet."
+    isNarrow
+    onClose={onStay}
+    footer={
+      <>
+        <Button kind="danger" onClick={onLeave}>
+          Discard
+        </Button>
+        <Button kind="main" isFirst onClick={onStay}>
+          Go on
+        </Button>
+      </>
+    }
+  >
+    {null}
+  </Dialog>
+);
 
 function Below(props: { planned: Planned | undefined; faults: readonly { message: string }[]; before: DeclaredTable }) {
   const { planned, faults, before } = props;

@@ -14,9 +14,9 @@ export type OpenForm =
   | { readonly kind: "entity" };
 
 export function RoutingForm({ form, onClose }: { form: OpenForm; onClose: () => void }) {
-  const { text, table, faults } = useBase();
+  const { text, table, faults, revision } = useBase();
   if (table === undefined) return <DraftFirst title="Change the table" faults={faults} onClose={onClose} />;
-  const own: FormProps = { base: { text, table }, onClose };
+  const own: FormProps = { base: { text, table, revision }, onClose };
   switch (form.kind) {
     case "send":
       return <SendForm {...own} route={form.route} entity={form.entity} />;
