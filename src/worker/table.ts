@@ -32,8 +32,8 @@ export function vouchedTables(env: Env, config?: Config): VouchedTables {
   if (deployed === undefined) throw new Error("the Worker has no routing table: its default export is gateway(table)");
   const all: readonly PlatformFeature[] = PLATFORM_FEATURES;
   const fits = config === undefined ? [] : all.flatMap((feature) => feature.fit?.(config) ?? []);
-  const fit: FitTable = async (table) => {
-    for (const each of fits) await each(table);
+  const fit: FitTable = async (table, digest) => {
+    for (const each of fits) await each(table, digest);
   };
   return { ...deployed, ...(fits.length > 0 && { fit }), seal: formSeal(version, signingKeysOf(env), crypto.subtle) };
 }

@@ -212,7 +212,8 @@ export function tableFetcher(options: TableFetchOptions) {
     }
     const { table } = fetched.value;
     const canary = pointer.canary && (await fetchCanary(pointer.canary, table, held));
-    if (options.fit !== undefined) for (const each of canary ? [table, canary.table] : [table]) await options.fit(each);
+    await options.fit?.(table, digest);
+    if (canary !== undefined) await options.fit?.(canary.table, canary.digest);
     const source = isFromKv ? fetched.value.source : "edge";
     return { table, pointer, digest, source, laterSource: isFromKv ? "memory" : "edge", confirmedAtMs, canary };
   };

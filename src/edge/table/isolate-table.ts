@@ -207,7 +207,7 @@ export class IsolateTable implements Tables, ToldTables {
   async #loadBundled(): Promise<Result<LoadedTable, TableError>> {
     const { clock } = this.#options;
     const table = await compileBuilt(this.#options, 0);
-    if (table.ok) await this.#options.fit?.(table.value);
+    if (table.ok) await this.#options.fit?.(table.value, undefined);
     // A published table may have come meanwhile.
     if (this.#loaded !== undefined) return ok(this.#loaded);
     if (!table.ok)

@@ -19,7 +19,7 @@ export interface VouchedTables {
   readonly fit?: FitTable | undefined;
 }
 
-export type FitTable = (table: CompiledTable) => void | Promise<void>;
+export type FitTable = (table: CompiledTable, digest: string | undefined) => void | Promise<void>;
 
 const layouts = loadable("table-layouts", () => import("../../routing/layouts/declared.ts"));
 

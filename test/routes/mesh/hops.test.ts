@@ -1,7 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Env } from "../../../src/edge/env.ts";
 import { hmacSigner } from "../../../src/edge/origins/signer.ts";
 import { formatHop, type Hop } from "../../../src/features/mesh/serve/hop.ts";
+import { bodyKey, formatPointer, POINTER_KEY, type Pointer } from "../../../src/formats/kv.ts";
 import { verifyRequest } from "../../../src/origin/index.ts";
+import { hexOf } from "../../../src/routing/bytes.ts";
 import { IDS, problemOf, setUp } from "../harness.ts";
 import { MESH_TABLE, type MeshOptions, type Name, PEER_KEYS, setUpMesh } from "./mesh.ts";
 
@@ -177,6 +182,53 @@ describe("a hop is believed", () => {
     const response = await take(request);
     expect([response.status, limits]).toEqual([200, []]);
     expect(response.headers.has("access-control-allow-origin")).toBe(false);
+  });
+
+  describe("for the table by which the first gateway decided, while the second one has a canary", () => {
+    const NEXT = { ...MESH_TABLE.regions.us, origins: [{ url: "https://next.us.internal" }] };
+    const texts = [MESH_TABLE, { ...MESH_TABLE, regions: { ...MESH_TABLE.regions, us: NEXT } }].map((table) =>
+      JSON.stringify(table),
+    );
+
+    afterEach(() => reset());
+
+    /** Revision 1, and a canary that is revision 2. Gives their digests. */
+    async function publishWithCanary(): Promise<[string, string]> {
+      await reset();
+      const { TABLE_KV } = env as Env;
+      const digests: string[] = [];
+      for (const text of texts) {
+        const digest = hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
+        digests.push(digest);
+        await TABLE_KV.put(bodyKey(digest), text);
+      }
+      const [digest, next] = digests as [string, string];
+      const canary = { revision: 2, digest: next, audience: { share: 5 } };
+      await TABLE_KV.put(POINTER_KEY, formatPointer({ revision: 1, digest, change: 2, canary } as unknown as Pointer));
+      return [digest, next];
+    }
+
+    it.each<readonly [what: string, hop: (own: string) => Partial<Hop>, isCanary: boolean]>([
+      ["the canary's own", (own) => ({ revision: 9, table: own }), true],
+      ["another, under the canary's number", () => ({ revision: 2, table: "0".repeat(64) }), false],
+      ["one that is not published, under its number", () => ({ revision: 2, table: null }), false],
+      ["of an earlier version, by its number", () => ({ revision: 2 }), true],
+      ["of an earlier version, by another number", () => ({ revision: 1 }), false],
+    ])("%s", async (_, hop, isCanary) => {
+      const [, own] = await publishWithCanary();
+      const { take, origins } = us();
+      expect((await take(await hopRequest({ hop: hop(own) }))).status).toBe(200);
+      expect(new URL(origins[0]?.url ?? "").host === "next.us.internal").toBe(isCanary);
+    });
+
+    it("which it says itself", async () => {
+      const published = await publishWithCanary();
+      const { gateways, hops } = setUpMesh({ nowMs: NOW_MS });
+      expect((await gateways.eu.request(PATH)).status).toBe(200);
+      const [, content = ""] = /;h=([^;]+);/.exec(hops[0]?.request.headers.get("waybill-hop") ?? "") ?? [];
+      const { table } = JSON.parse(atob(content.replaceAll("-", "+").replaceAll("_", "/")));
+      expect(published).toContain(table);
+    });
   });
 
   it("and its origin's request is signed by the gateway that sends it, with its own key", async () => {

@@ -34,6 +34,6 @@ export const mesh = {
   },
   fit(config) {
     const own = meshOf(config);
-    return own && ((table) => regions.run(({ fitRegions }) => fitRegions(table, own)));
+    return own && ((table, digest) => regions.run(({ fitRegions }) => fitRegions(table, digest, own)));
   },
 } satisfies PlatformFeature;

@@ -18,7 +18,7 @@ import { asksUpgrade, type ProxyRequest, sentTarget } from "../../../proxy/origi
 import type { Attempt } from "../../../proxy/origins.ts";
 import type { Region } from "../../../routing/table.ts";
 import type { Mesh, PeerKey } from "../port.ts";
-import { GATEWAYS_MAX, gatewaysIn, isOwnField, markLoop } from "./fields.ts";
+import { digests, GATEWAYS_MAX, gatewaysIn, isOwnField, markLoop } from "./fields.ts";
 import { ANSWERED, formatHop, type Hop, readError } from "./hop.ts";
 
 /** The first gateway's side of a hop. */
@@ -82,7 +82,7 @@ function firstByteMsOf({ firstByteMs }: AttemptLimits, proxyRequest: ProxyReques
 
 /** `fields` are those of the origin's request once it is made. */
 function hopOf(
-  { decision, copyOf, revision, client, isRead }: ProxyRequest,
+  { decision, copyOf, revision, regions, client, isRead }: ProxyRequest,
   region: Region,
   limits: AttemptLimits,
   names: readonly string[],
@@ -94,6 +94,7 @@ function hopOf(
     names,
     region: region.name,
     revision,
+    table: digests.get(regions) ?? null,
     epoch: target.move?.epoch ?? 0,
     entity: entity.name,
     id: decision.by === "id" ? { layout: decision.layout, text: decision.canonical, words: decision.words } : undefined,

@@ -1,4 +1,9 @@
+import type { Region } from "../../../routing/table.ts";
+
 /** Fields of a request between the gateways of a mesh. */
+
+/** Digests of published tables, by their regions. */
+export const digests = new WeakMap<ReadonlyMap<string, Region>, string>();
 
 /** A path through more gateways is taken for a loop that none of them can see. */
 export const GATEWAYS_MAX = 3;

@@ -17,8 +17,10 @@ export interface Hop {
   /** Names of the gateways that it has passed, the entry's the last. */
   readonly names: readonly string[];
   readonly region: string;
-  /** Revision of the table that decided. */
+  /** Revision of the table that decided. Each gateway counts its own. */
   readonly revision: number;
+  /** Digest of that table, if it is published. Gateways of earlier versions do not say it. */
+  readonly table?: string | null | undefined;
   /** 0 for an entity that never moved. */
   readonly epoch: number;
   readonly entity: string;

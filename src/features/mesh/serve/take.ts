@@ -79,9 +79,11 @@ const NO_TABLE = (region: string) =>
     why: "is behind a gateway without a table",
   }) as const;
 
-/** The canary is the first gateway's choice: its revision says which table that was. */
-function tableFor(context: RequestContext, { table, canary }: ServedTable, { revision }: Hop): CompiledTable {
-  if (canary?.table.revision !== revision) return table;
+/** The canary is the first gateway's choice, who says by which table it decided. */
+function tableFor(context: RequestContext, { table, canary }: ServedTable, hop: Hop): CompiledTable {
+  if (canary === undefined) return table;
+  const isDecider = hop.table === undefined ? canary.table.revision === hop.revision : canary.digest === hop.table;
+  if (!isDecider) return table;
   context.takeCanary();
   return canary.table;
 }
