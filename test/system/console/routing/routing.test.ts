@@ -291,6 +291,9 @@ describe("a form", () => {
     await dialog.getByText("One single entity with an entry of their own").waitFor();
     await expectSound(own);
     await page.keyboard.press("Escape");
+    await expectSound(own);
+    // It was filled in: it asks.
+    await page.getByRole("button", { name: "Discard", exact: true }).click();
     expect(await page.getByRole("dialog").count()).toBe(0);
     await page.goto(`${stack.consoleUrl}/-/console#/regions`);
     await page.getByRole("button", { name: "Weights" }).first().click();
