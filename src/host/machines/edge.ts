@@ -9,7 +9,7 @@ import { READY_PATH } from "../workerd/start-table.ts";
 import { codeVersionOf } from "../workerd/table-modules.ts";
 import { type RunningWorkerd, refuseRunning, startWorkerd } from "../workerd/workerd.ts";
 import type { Address } from "./addresses.ts";
-import { claimFolder, writeTls } from "./folder.ts";
+import { claimFolder } from "./folder.ts";
 import type { Machine } from "./machine.ts";
 import { startMirror } from "./mirror/mirror.ts";
 import { askPlain } from "./operate/nodes.ts";
@@ -22,7 +22,7 @@ const EDGE_VARS = { TABLE_REFRESH_SECONDS: "0.2" };
 /** Starts the mirror and the processes of an edge. Rejects if a process cannot be started. */
 export async function startEdge(options: EdgeOptions, machine: Machine) {
   const { name, listen, processes, stateNodes, stopMs } = options;
-  const { report, clock, tls } = machine;
+  const { report, clock } = machine;
   if ("descriptor" in listen) checkDescriptor(listen.descriptor);
   const folder = claimFolder(options.stateFolder, "edge");
   const files = configFiles(processes);
@@ -30,7 +30,6 @@ export async function startEdge(options: EdgeOptions, machine: Machine) {
   const kvFolder = join(folder, KV_FOLDER);
   mkdirSync(kvFolder, { recursive: true });
   writeWorker(folder, machine.worker);
-  writeTls(folder, tls);
   /** Where each process that has started listens. */
   const addresses = new Map<string, Address>();
   const mirror = await startMirror({
@@ -76,7 +75,7 @@ export async function startEdge(options: EdgeOptions, machine: Machine) {
           address: `${host}:${port}`,
           kvFolder,
           stateNodes,
-          authorities: tls.authorities,
+          tls: machine.tls(),
           workerFolder: WORKER_FOLDER,
           modules: machine.worker.map((module) => module.name),
           vars: { ...SELF_HOSTED_VARS, ...EDGE_VARS, ...machine.vars },

@@ -2,30 +2,23 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { constants, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { getSystemErrorMap } from "node:util";
-import { STATE_NAME, TLS_FILES } from "../workerd/tls-text.ts";
+import { STATE_NAME, TLS_FILES, type TlsTexts } from "../workerd/tls-text.ts";
 import { CREDENTIALS_FILE, type Role } from "./members.ts";
 import type { MachineOptions } from "./options.ts";
 
-/** Texts of `--state-tls`, as workerd gets them. */
-export interface TlsFiles {
-  /** Certificates of the authorities that are trusted. */
-  readonly authorities: readonly string[];
-  /** The machine's own, and the ones between it and an authority. */
-  readonly certificate: string;
-  readonly key: string;
-}
-
-/** Sentences on files that an operator names: faults stop a start, notes do not. */
+/** Sentences on files that an operator names: faults stop a start, warnings and notes do not. */
 export interface FileCheck {
   readonly faults: readonly string[];
+  readonly warnings: readonly string[];
   readonly notes: readonly string[];
-  readonly tls?: TlsFiles | undefined;
+  readonly tls?: TlsTexts | undefined;
   readonly clusterKey?: string | undefined;
 }
 
 /** `waybill config check` of a machine: all that can be known before it starts. Asks no other machine. */
 export function checkMachine(options: MachineOptions, nowMs: number): Pick<FileCheck, "faults" | "notes"> {
-  const { faults, notes } = checkFiles(options, nowMs);
+  const { faults, ...files } = checkFiles(options, nowMs);
+  const notes = [...files.warnings, ...files.notes];
   if (options.role === "edge" || options.cluster === undefined) return { faults, notes };
   const isWatched = options.cluster.peers.length > 0;
   return { faults, notes: [...notes, NTP, ...(isWatched ? [] : [NO_WATCHDOG])] };
@@ -37,17 +30,17 @@ const NTP =
 const NO_WATCHDOG =
   "without peers there is no watchdog: a node that is cut off from the others, but not from the bucket, keeps its objects";
 
-/** A renewal by hand is planned within a month. */
+/** A renewal by hand is planned within a month, and done two weeks before the end. */
 const SOON_DAYS = 30;
+const URGENT_DAYS = 14;
 const DAY_MS = 86_400_000;
 const KEY_BYTES_MIN = 32;
 
 /** Reads the files of a machine and checks them before anything starts. */
 export function checkFiles(options: MachineOptions, nowMs: number): FileCheck {
-  const faults: string[] = [];
-  const notes: string[] = [];
-  const tls = checkTls(options.tlsFolder, options.role, nowMs, { faults, notes });
-  if (options.role === "edge" || options.cluster === undefined) return { faults, notes, tls };
+  const { tls, ...sentences } = checkTls(options, nowMs);
+  if (options.role === "edge" || options.cluster === undefined) return { ...sentences, tls };
+  const faults = [...sentences.faults];
   const { keyFile, bucketOptions } = options.cluster;
   const clusterKey = secretText(keyFile, faults)?.trim();
   if (clusterKey !== undefined && Buffer.byteLength(clusterKey) < KEY_BYTES_MIN)
@@ -57,25 +50,27 @@ export function checkFiles(options: MachineOptions, nowMs: number): FileCheck {
   const prefix = `${CREDENTIALS_FILE}=`;
   const credentials = bucketOptions.find((option) => option.startsWith(prefix))?.slice(prefix.length);
   if (credentials !== undefined) secretText(credentials, faults);
-  return { faults, notes, tls, clusterKey };
+  return { ...sentences, faults, tls, clusterKey };
 }
 
-interface Sentences {
-  readonly faults: string[];
-  readonly notes: string[];
+interface TlsOptions {
+  readonly tlsFolder: string;
+  readonly role: Role;
 }
 
-function checkTls(folder: string, role: Role, nowMs: number, { faults, notes }: Sentences): TlsFiles | undefined {
+/** The part of the certificates, which each start of workerd reads. */
+export function checkTls({ tlsFolder: folder, role }: TlsOptions, nowMs: number): Omit<FileCheck, "clusterKey"> {
+  const [faults, warnings, notes]: [string[], string[], string[]] = [[], [], []];
   const paths = Object.values(TLS_FILES).map((name) => join(folder, name)) as [string, string, string];
   const [caPath, certificatePath, keyPath] = paths;
   const ca = textAt(caPath, faults);
   const certificate = textAt(certificatePath, faults);
   const key = secretText(keyPath, faults);
-  if (ca === undefined || certificate === undefined || key === undefined) return undefined;
+  if (ca === undefined || certificate === undefined || key === undefined) return { faults, warnings, notes };
   const authorities = certificatesIn(ca, caPath, faults);
   const chain = certificatesIn(certificate, certificatePath, faults);
   const [own] = chain;
-  if (own === undefined || authorities.length === 0) return undefined;
+  if (own === undefined || authorities.length === 0) return { faults, warnings, notes };
   try {
     if (!own.checkPrivateKey(createPrivateKey(key))) faults.push(`${keyPath} is not the key of ${certificatePath}`);
   } catch {
@@ -96,21 +91,24 @@ function checkTls(folder: string, role: Role, nowMs: number, { faults, notes }: 
     ...authorities.map((each) => [caPath, each] as const),
   ];
   for (const [path, each] of dated) {
-    const { fault, note } = dateFault(path, each, nowMs);
-    if (fault !== undefined) faults.push(fault);
-    if (note !== undefined) notes.push(note);
+    const { state, text } = datesOf(each, nowMs);
+    if (state !== "ok") ({ error: faults, warning: warnings, note: notes })[state].push(`${path} ${text}`);
   }
-  return { authorities: authorities.map(String), certificate, key };
+  return { faults, warnings, notes, tls: { authorities: authorities.map(String), certificate, key } };
 }
 
-function dateFault(path: string, certificate: X509Certificate, nowMs: number) {
+/** The words follow the place of a certificate. */
+export function datesOf(certificate: X509Certificate, nowMs: number) {
   const fromMs = Date.parse(certificate.validFrom);
   const toMs = Date.parse(certificate.validTo);
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-  if (nowMs >= toMs) return { fault: `${path} ended on ${day(toMs)}: renew it` };
-  if (nowMs < fromMs) return { fault: `${path} begins on ${day(fromMs)}: correct the clock, or make it anew` };
+  if (nowMs >= toMs) return { state: "error", text: `ended on ${day(toMs)}: renew it` } as const;
+  if (nowMs < fromMs)
+    return { state: "error", text: `begins on ${day(fromMs)}: correct the clock, or make it anew` } as const;
   const days = Math.floor((toMs - nowMs) / DAY_MS);
-  return days < SOON_DAYS ? { note: `${path} ends in ${days} days, on ${day(toMs)}: renew it` } : {};
+  const ends = `ends in ${days} days, on ${day(toMs)}`;
+  if (days >= SOON_DAYS) return { state: "ok", text: ends } as const;
+  return { state: days < URGENT_DAYS ? "warning" : "note", text: `${ends}: renew it` } as const;
 }
 
 /** Each certificate is signed by the next, and the last one by an authority. */

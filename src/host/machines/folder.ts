@@ -1,7 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TLS_FILES, TLS_FOLDER } from "../workerd/tls-text.ts";
-import type { TlsFiles } from "./files.ts";
 
 /** Whose a state folder is. That of an unclustered state node is one machine's: each takes over the other's. */
 type Owner = "edge" | "cluster";
@@ -39,13 +37,4 @@ export function claimFolder(folder: string, owner: Owner): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, ROLE_FILE), `${owner}\n`);
   return realpathSync(folder);
-}
-
-/** Copies the certificate and its key to where the configuration names them. */
-export function writeTls(folder: string, { certificate, key }: TlsFiles): void {
-  const place = join(folder, TLS_FOLDER);
-  rmSync(place, { recursive: true, force: true });
-  mkdirSync(place, { mode: 0o700 });
-  const texts = { [TLS_FILES.certificate]: certificate, [TLS_FILES.key]: key };
-  for (const [name, text] of Object.entries(texts)) writeFileSync(join(place, name), text, { mode: 0o600 });
 }

@@ -1,6 +1,6 @@
 import type { LogEvent } from "../log-lines.ts";
 import type { ModuleFile } from "../workerd/modules.ts";
-import type { TlsFiles } from "./files.ts";
+import type { TlsTexts } from "../workerd/tls-text.ts";
 import type { Clock } from "./supervise.ts";
 
 /** A role runs it: a build, its settings, and the files of this machine. */
@@ -13,7 +13,8 @@ export interface Machine {
   readonly packsFolder: string;
   readonly consoleFolder: string | undefined;
   readonly openPages: boolean;
-  readonly tls: TlsFiles;
+  /** For each start of workerd: those on the disk, or the last ones where these cannot be used. */
+  readonly tls: () => TlsTexts;
   readonly clusterKey?: string | undefined;
   readonly clock: Clock;
   /** `process`: its number, where there are several. */

@@ -8,9 +8,10 @@ import { BUILT_TABLE, CONSOLE_FOLDER, missingSettings, noBuild, readTraces, repo
 import { readSettings } from "../settings.ts";
 import type { TraceExport } from "../traces.ts";
 import { readWorker } from "../workerd/modules.ts";
+import type { TlsTexts } from "../workerd/tls-text.ts";
 import { addressText } from "./addresses.ts";
 import { startEdge } from "./edge.ts";
-import { checkFiles } from "./files.ts";
+import { checkFiles, checkTls } from "./files.ts";
 import type { Machine } from "./machine.ts";
 import type { EdgeOptions, MachineOptions, StateOptions } from "./options.ts";
 import { startStateNode } from "./state.ts";
@@ -71,10 +72,10 @@ async function serveState(options: StateOptions, machine: Machine, stopped: Prom
 function machineOf(build: string, options: MachineOptions, traces: TraceExport | undefined): Machine {
   const worker = readWorker(build);
   if (worker.length === 0) throw new Error(noBuild(build));
-  const { faults, notes, tls, clusterKey } = checkFiles(options, Date.now());
+  const { faults, warnings, notes, tls, clusterKey } = checkFiles(options, Date.now());
   if (faults.length > 0 || tls === undefined) throw new Error(`${faults.join("\n")}\nNothing was started.`);
   const settings = readSettings(process.env);
-  for (const each of [...notes, ...settings.faults]) report(`warning: ${each}`);
+  for (const each of [...warnings, ...notes, ...settings.faults]) report(`warning: ${each}`);
   const vars = traces === undefined ? settings.settings : { TRACE_SHARE: "1", ...settings.settings };
   const missing = missingSettings(options.stateFolder, vars);
   if (missing.length > 0) report(`warning: ${missing.join(", ")} was set at the last start, and is not now`);
@@ -86,7 +87,7 @@ function machineOf(build: string, options: MachineOptions, traces: TraceExport |
     packsFolder: packsFolderOf(builtTable),
     consoleFolder: existsSync(join(build, CONSOLE_FOLDER)) ? resolve(build, CONSOLE_FOLDER) : undefined,
     openPages: process.env["OPEN_PAGES"] === "on",
-    tls,
+    tls: renewedTls(options, tls),
     clusterKey,
     clock,
     onLogLine(line, number) {
@@ -95,6 +96,17 @@ function machineOf(build: string, options: MachineOptions, traces: TraceExport |
     },
     onEvent,
     report: (text) => onEvent({ event: "machine", text }),
+  };
+}
+
+/** An operator may just be copying: then each start has what was whole before. */
+function renewedTls(options: MachineOptions, first: TlsTexts): () => TlsTexts {
+  let last = first;
+  return () => {
+    const { faults, tls } = checkTls(options, Date.now());
+    if (faults.length === 0 && tls !== undefined) last = tls;
+    else onEvent({ event: "machine", text: `The certificates of before stay: ${faults.join("; ")}` });
+    return last;
   };
 }
 

@@ -9,7 +9,7 @@ import { START_FOLDER, startLines, untilStarted, writeStartFolder } from "../wor
 import { nodeFlags, STATE_SOCKET, type StateSettings, stateConfig } from "../workerd/state-config.ts";
 import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd } from "../workerd/workerd.ts";
 import { addressText } from "./addresses.ts";
-import { claimFolder, foreignState, writeTls } from "./folder.ts";
+import { claimFolder, foreignState } from "./folder.ts";
 import type { Machine } from "./machine.ts";
 import type { ClusterOptions, StateOptions } from "./options.ts";
 import { supervise } from "./supervise.ts";
@@ -75,7 +75,7 @@ async function aloneStarter(options: StateOptions, machine: Machine): Promise<St
   let statePort = options.stateListen.port;
   return async (isFirst) => {
     mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
-    writeTls(stateFolder, machine.tls);
+    const tls = machine.tls();
     const running = await serveWorker(machine.worker, {
       host: listen.host,
       port,
@@ -94,7 +94,7 @@ async function aloneStarter(options: StateOptions, machine: Machine): Promise<St
         stateConfig({
           ...settings,
           stateAddress: `${options.stateListen.host}:${statePort}`,
-          authorities: machine.tls.authorities,
+          tls,
           store: { kvFolder: settings.kvFolder },
         }),
     });
@@ -115,7 +115,6 @@ async function nodeStarter(options: StateOptions, cluster: ClusterOptions, machi
   mkdirSync(durableObjectsFolder, { recursive: true });
   const startFolder = join(folder, START_FOLDER);
   writeWorker(folder, machine.worker);
-  writeTls(folder, machine.tls);
   // Whichever node has the object publishes its first table. The same name of the start everywhere: nothing is published twice.
   writeStartFolder(startFolder, {
     text: machine.tableText,
@@ -130,7 +129,7 @@ async function nodeStarter(options: StateOptions, cluster: ClusterOptions, machi
     const settings: StateSettings = {
       address: `${listen.host}:${port}`,
       stateAddress: `${stateListen.host}:${statePort}`,
-      authorities: machine.tls.authorities,
+      tls: machine.tls(),
       durableObjectsFolder,
       startFolder,
       workerFolder: WORKER_FOLDER,

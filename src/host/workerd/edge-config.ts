@@ -1,7 +1,7 @@
 import { stateBinding } from "../../formats/machines.ts";
 import { httpSocket } from "./config.ts";
 import { configText, quoted, type WorkerSettings } from "./config-text.ts";
-import { keypair, RPC_HOST, STATE_NAME, trusted } from "./tls-text.ts";
+import { keypair, RPC_HOST, STATE_NAME, type TlsTexts, trusted } from "./tls-text.ts";
 import { CONFIG_FILE } from "./workerd.ts";
 
 /** An edge: it routes from its own disk, and asks state nodes for the rest. No object runs on it. */
@@ -12,18 +12,17 @@ export interface EdgeSettings extends WorkerSettings {
   readonly kvFolder: string;
   /** `host:port` of the state socket of each state node. */
   readonly stateNodes: readonly string[];
-  /** Certificates of the authorities that are trusted. */
-  readonly authorities: readonly string[];
+  readonly tls: TlsTexts;
 }
 
-/** Pure. The files of its certificate stand beside it, in `TLS_FOLDER`. */
+/** Pure. */
 export function edgeConfig(settings: EdgeSettings): string {
   return configText({
     ...settings,
     storage: [
       // The mirror alone writes, so that a value is whole whenever it is there.
       `(name = "kv", disk = (path = ${quoted(settings.kvFolder)}))`,
-      ...settings.stateNodes.map((address, at) => stateNode(address, at, settings.authorities)),
+      ...settings.stateNodes.map((address, at) => stateNode(address, at, settings.tls)),
     ],
     sockets: [httpSocket(settings.address)],
     bindings: settings.stateNodes.map((_, at) => `(name = "${stateBinding(at)}", service = "state-${at + 1}")`),
@@ -31,9 +30,9 @@ export function edgeConfig(settings: EdgeSettings): string {
   });
 }
 
-const stateNode = (address: string, at: number, authorities: readonly string[]): string =>
+const stateNode = (address: string, at: number, tls: TlsTexts): string =>
   `(name = "state-${at + 1}", external = (address = ${quoted(address)}, https = (options = (capnpConnectHost = "${RPC_HOST}"), ` +
-  `certificateHost = "${STATE_NAME}", tlsOptions = (${keypair}, ${trusted(authorities)}))))`;
+  `certificateHost = "${STATE_NAME}", tlsOptions = (${keypair(tls)}, ${trusted(tls)}))))`;
 
 /** Each process has a port, and so a configuration of its own. */
 export const configFiles = (processes: number): readonly string[] =>

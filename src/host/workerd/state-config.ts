@@ -1,6 +1,6 @@
 import { httpSocket, kvOnDisk, OBJECTS_STORAGE, objectsOnDisk } from "./config.ts";
 import { configText, folderService, list, quoted, type WorkerSettings } from "./config-text.ts";
-import { keypair, RPC_HOST, trusted } from "./tls-text.ts";
+import { keypair, RPC_HOST, type TlsTexts, trusted } from "./tls-text.ts";
 
 /** A state node: the objects run on it, alone or in a cluster on a bucket. */
 export interface StateSettings extends WorkerSettings {
@@ -8,8 +8,7 @@ export interface StateSettings extends WorkerSettings {
   readonly address: string;
   /** `host:port` where edges ask. */
   readonly stateAddress: string;
-  /** Certificates of the authorities that are trusted. */
-  readonly authorities: readonly string[];
+  readonly tls: TlsTexts;
   readonly durableObjectsFolder: string;
   /** Absolute path of the folder by which a start hands a table over. */
   readonly startFolder?: string | undefined;
@@ -39,7 +38,7 @@ export const STATE_SOCKET = "state";
 
 /**
  * Pure. All nodes of a cluster must have the same configuration (`ClusterConfig` of workerd.capnp), so it is the same text on
- * each: `nodeFlags` say what differs. The files of the certificate stand beside it, in `TLS_FOLDER`.
+ * each, but for the certificate: `nodeFlags` say what differs.
  */
 export function stateConfig(settings: StateSettings): string {
   const { store } = settings;
@@ -54,7 +53,7 @@ export function stateConfig(settings: StateSettings): string {
     services: start,
     sockets: [
       httpSocket(isCluster ? NO_ADDRESS : settings.address),
-      stateSocket(isCluster ? NO_ADDRESS : settings.stateAddress, settings.authorities),
+      stateSocket(isCluster ? NO_ADDRESS : settings.stateAddress, settings.tls),
     ],
     members: isCluster ? [clusterOf(store)] : [],
     bindings: startBinding,
@@ -67,9 +66,9 @@ export function stateConfig(settings: StateSettings): string {
 const NO_PATH = "/nonexistent";
 const NO_ADDRESS = "127.0.0.1:0";
 
-const stateSocket = (address: string, authorities: readonly string[]): string =>
+const stateSocket = (address: string, tls: TlsTexts): string =>
   `(name = "${STATE_SOCKET}", address = ${quoted(address)}, service = (name = "waybill", entrypoint = "State"), ` +
-  `https = (options = (capnpConnectHost = "${RPC_HOST}"), tlsOptions = (${keypair}, requireClientCerts = true, ${trusted(authorities)})))`;
+  `https = (options = (capnpConnectHost = "${RPC_HOST}"), tlsOptions = (${keypair(tls)}, requireClientCerts = true, ${trusted(tls)})))`;
 
 function clusterOf({ bucket, bucketOptions, key, stopMs, timeDivisor }: ClusterSettings): string {
   const divisor = timeDivisor === undefined ? "" : `, unsafeTimeDivisor = ${timeDivisor}`;

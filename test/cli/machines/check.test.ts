@@ -156,7 +156,7 @@ describe("a cluster of which nothing runs", () => {
   it("is told what a restart without a command keeps", async () => {
     const { stderr, code } = await run("restart");
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^note: each node keeps the certificates, options, settings and build /);
+    expect(stderr).toMatch(/^note: each node keeps the options, settings and build /);
     expect(stderr).toMatch(/not ready, so no node was restarted/);
   });
 });

@@ -6,18 +6,20 @@ import { nodeFlags, type StateSettings, stateConfig } from "../../../src/host/wo
 const worker = { workerFolder: "worker", modules: ["main.js", "table.txt"], vars: { A: 'x"y' } };
 const CA = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 
+const TLS = { authorities: [CA], certificate: "CERT\n", key: "KEY\n" };
+
 const edge = {
   ...worker,
   address: "0.0.0.0:8001",
   kvFolder: "/e1/kv",
   stateNodes: ["10.0.0.21:8443", "s2.internal:8443"],
-  authorities: [CA],
+  tls: TLS,
 };
 const alone: StateSettings = {
   ...worker,
   address: "127.0.0.1:8701",
   stateAddress: "10.0.0.21:8443",
-  authorities: [CA],
+  tls: TLS,
   durableObjectsFolder: "/s1/durable-objects",
   startFolder: "/s1/start",
   store: { kvFolder: "/s1/kv" },
@@ -55,7 +57,7 @@ const oneMachine = workerdConfig({
 });
 
 const TRUSTED = 'trustedCertificates = ["-----BEGIN CERTIFICATE-----\\x0aAAAA\\x0a-----END CERTIFICATE-----\\x0a"]';
-const KEYPAIR = 'keypair = (privateKey = embed "tls/key.pem", certificateChain = embed "tls/cert.pem")';
+const KEYPAIR = 'keypair = (privateKey = "KEY\\x0a", certificateChain = "CERT\\x0a")';
 
 describe("the configuration of an edge", () => {
   it("differs from that of one machine in its KV, its state nodes, and objects that it has not", () => {

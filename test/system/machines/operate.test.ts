@@ -1,6 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCertificates } from "../../../src/host/machines/certificates.ts";
 import { type Rig, startRig } from "./rig/rig.ts";
 import { pidIn } from "./serving.ts";
 
@@ -97,11 +100,21 @@ it("shows an edge's own mirror and all machines on its pages", { timeout: DEADLI
 });
 
 describe("a restart", () => {
-  it("takes one node after the other", { timeout: DEADLINE_MS }, async () => {
+  it("takes one node after the other, and loads renewed certificates", { timeout: DEADLINE_MS }, async () => {
+    const { stateTls } = JSON.parse(readFileSync(fileOf("state1"), "utf8"));
+    expect(makeCertificates(dirname(stateTls), 10)).toMatchObject({ ok: true });
+    const renewal = cluster("check", ["state1"]);
+    expect(renewal).toMatchObject({ status: 0 });
+    expect(renewal.stderr).toMatch(/^warning: .*cert\.pem ends in 9 days, on [\d-]+: renew it$/m);
+    const other =
+      /^warning: process \d+ has another certificate than .*cert\.pem, which ends in 36\d days, on [\d-]+: /m;
+    expect(renewal.stderr).toMatch(other);
+    expect(cluster("check", ["edge1"]).stderr).toMatch(other);
     const before = STATES.map((name) => pidIn(rig.stateFolderOf(name)));
     const { status, stdout, stderr } = cluster("restart", STATES);
     expect([status, stdout]).toEqual([0, "3 nodes restarted\n"]);
     expect(stderr.match(/ is ready again after \d+\.\d s$/gm)).toHaveLength(3);
+    expect(cluster("check", ["state1"]).stderr).not.toMatch(other);
     for (const [at, name] of STATES.entries()) expect(pidIn(rig.stateFolderOf(name))).not.toBe(before[at]);
   });
 

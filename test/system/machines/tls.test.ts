@@ -1,14 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { Server as HttpServer } from "node:http";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer, type Server } from "node:tls";
+import { connect, createServer, type Server } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../../../src/host/machines/certificates.ts";
 import { buildGateway } from "../../../src/host/self-hosting.ts";
-import { edgeArgs, killAll, nodeArgs, ORDER, type Serving, serve, startOrigin, writeTable } from "./serving.ts";
+import { edgeArgs, killAll, nodeArgs, ORDER, pidIn, type Serving, serve, startOrigin, writeTable } from "./serving.ts";
 
 /** Edges and state nodes prove themselves to each other, by real workerds and the openssl of the system. */
 
@@ -83,6 +84,47 @@ describe("a state node", () => {
   ])("%s", async (_, place, answer) => {
     expect(await asked(place === undefined ? {} : identity(place))).toBe(answer);
   });
+});
+
+/** The certificate that the state node shows, by its fingerprint. */
+const shown = () =>
+  new Promise<string | undefined>((resolve) => {
+    const { statePort: port } = node;
+    const place = { host: "127.0.0.1", port, servername: "state.waybill", ca: pem("tls/edge/ca.pem") };
+    const socket = connect({ ...place, ...identity("tls/edge") }, () => {
+      resolve(socket.getPeerX509Certificate()?.fingerprint256);
+      socket.destroy();
+    });
+    socket.once("error", () => resolve(undefined));
+  });
+
+const onDisk = () => new X509Certificate(pem("tls/state/cert.pem")).fingerprint256;
+
+async function restartWorkerd(): Promise<void> {
+  const before = pidIn(at("node"));
+  process.kill(before, "SIGTERM");
+  await expect.poll(() => pidIn(at("node")), { timeout: 20_000 }).not.toBe(before);
+}
+
+it("a state node has renewed certificates from its next start on, if they fit", { timeout: 120_000 }, async () => {
+  const first = onDisk();
+  expect(await shown()).toBe(first);
+  expect(makeCertificates(at("tls"), 30)).toMatchObject({ ok: true });
+  const second = onDisk();
+  expect(await shown()).toBe(first);
+  await restartWorkerd();
+  await expect.poll(shown, { timeout: 20_000 }).toBe(second);
+
+  copyFileSync(at("tls/edge/key.pem"), at("tls/state/key.pem"));
+  await restartWorkerd();
+  await expect.poll(shown, { timeout: 20_000 }).toBe(second);
+  expect(node.log()).toContain("The certificates of before stay: tls/state/key.pem is not the key of");
+
+  // As a supervisor restarts it.
+  expect(makeCertificates(at("tls"), 30)).toMatchObject({ ok: true });
+  await node.stop();
+  node = await serve(nodeArgs(), { cwd: folder });
+  expect([await shown(), onDisk() === second]).toEqual([onDisk(), false]);
 });
 
 describe("an edge", () => {

@@ -124,7 +124,7 @@ function formatStatus({ published, leases, nodes, edges, faults }: ClusterStatus
 }
 
 const KEPT =
-  "note: each node keeps the certificates, options, settings and build that its `serve` began with; for new ones use --command\n";
+  "note: each node keeps the options, settings and build that its `serve` began with; for new ones use --command\n";
 
 const TIMEOUT_SECONDS = 60;
 const TIMEOUT_SECONDS_MAX = 3_600;
@@ -144,7 +144,8 @@ export const restart = command({
   ],
   help: `
 Without --command the nodes are on this machine: each workerd gets SIGTERM, hands its objects over, and its \`serve\` starts it
-again, with the certificates, options, settings and build that it had. New ones need the unit to be restarted: use --command.
+again, with the certificates on the disk, and the options, settings and build that it had. New ones of these, and certificates
+by LoadCredential of systemd, need the unit to be restarted: use --command.
 The nodes are those of the files and their peers. It stops at the first node that does not come back.
 
 Examples:

@@ -1,5 +1,11 @@
+import { X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { readBytes } from "../../publish/publish.ts";
+import { configFiles } from "../../workerd/edge-config.ts";
+import { certificateIn, TLS_FILES } from "../../workerd/tls-text.ts";
+import { runningOn } from "../../workerd/workerd.ts";
 import { type Address, addressText } from "../addresses.ts";
-import { checkFiles } from "../files.ts";
+import { checkFiles, datesOf } from "../files.ts";
 import type { EdgeOptions, MachineOptions, StateOptions } from "../options.ts";
 import { type BucketNeeds, checkBucket } from "./bucket.ts";
 import {
@@ -28,15 +34,44 @@ export async function checkMachine(options: MachineOptions, needs: CheckNeeds): 
   const files = checkFiles(options, needs.nowMs());
   const ofFiles = [
     ...files.faults.map(error),
+    ...files.warnings.map(warning),
     ...files.notes.map(note),
     ...(files.faults.length === 0 ? [ok("certificates, keys and their modes")] : []),
   ];
   const see = files.tls === undefined ? undefined : stateNodes(options.tlsFolder);
   try {
     const others = options.role === "edge" ? edgeFindings(options, see, needs) : stateFindings(options, see, needs);
-    return [...ofFiles, ...(await others)];
+    return [...ofFiles, ...usedCertificates(options, needs.nowMs()), ...(await others)];
   } finally {
     see?.close();
+  }
+}
+
+/** Certificates that processes of this machine began with, where they are not those on the disk. */
+function usedCertificates(options: MachineOptions, nowMs: number): readonly Finding[] {
+  const { stateFolder, tlsFolder, role } = options;
+  const path = join(tlsFolder, TLS_FILES.certificate);
+  const onDisk = certificateOf(readBytes(path)?.toString());
+  return configFiles(role === "edge" ? options.processes : 1).flatMap((file): readonly Finding[] => {
+    const config = readBytes(join(stateFolder, file))?.toString() ?? "";
+    const used = certificateOf(certificateIn(config));
+    const pid = used === undefined ? undefined : runningOn(stateFolder, undefined, file);
+    if (used === undefined || pid === undefined || onDisk?.fingerprint256 === used.fingerprint256) return [];
+    const { state, text } = datesOf(used, nowMs);
+    const ends = text.replace(/: .*/, "");
+    const remedy =
+      role === "edge" ? "restart `waybill serve`" : "`waybill cluster restart`, or a restart of its unit, loads it";
+    const words = `process ${pid} has another certificate than ${path}, which ${ends}: ${remedy}`;
+    return [{ state: state === "error" ? "error" : "warning", text: words }];
+  });
+}
+
+/** The first of a chain. */
+function certificateOf(pem: string | undefined): X509Certificate | undefined {
+  try {
+    return pem === undefined ? undefined : new X509Certificate(pem);
+  } catch {
+    return undefined;
   }
 }
 

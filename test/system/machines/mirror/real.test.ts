@@ -66,7 +66,7 @@ async function machineOf(options: EdgeOptions | StateOptions, text: string): Pro
     packsFolder: folder,
     consoleFolder: undefined,
     openPages: true,
-    tls,
+    tls: () => tls,
     clock: { nowMs: () => performance.now(), sleep: (ms) => delay(ms) },
     onLogLine: () => undefined,
     onEvent: () => undefined,
