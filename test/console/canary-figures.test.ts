@@ -48,22 +48,22 @@ describe("the rows of a comparison", () => {
     expect(row(GOOD, "Requests")).toMatchObject({
       inForce: "10,000",
       canary: "1,000",
-      words: "the canary had 9.09 % of them",
+      words: "9.09 % of all",
     });
   });
 
   it("say a difference in points with its bounds, and mark what is worse", () => {
     expect(row(BAD, "404, not found")).toMatchObject({
-      inForce: "1.9 %",
-      canary: "5.1 %",
-      difference: "+3.2",
-      words: expect.stringMatching(/^1\.\d+ to 6\.\d+ points more$/),
+      inForce: "1.90 %",
+      canary: "5.10 %",
+      difference: "+3.20",
+      words: expect.stringMatching(/^1\.\d+ to 6\.\d+ more$/),
       isWorse: true,
     });
-    expect(row(BAD, "2xx")).toMatchObject({ difference: "−3.2", isWorse: true });
+    expect(row(BAD, "2xx")).toMatchObject({ difference: "−3.20", isWorse: true });
     expect(row(GOOD, "5xx")).toMatchObject({
-      difference: "0",
-      words: expect.stringMatching(/^same, within chance: −0\.\d+ to \+1\.\d+$/),
+      difference: "0.00",
+      words: expect.stringMatching(/^same: −0\.\d+ to \+1\.\d+$/),
       isWorse: false,
     });
     expect(row(GOOD, "421, another region's")?.words).toBe("none of either");
@@ -72,7 +72,7 @@ describe("the rows of a comparison", () => {
   it("say of a little that it is not none", () => {
     const few = figures({ ...NONE, "2xx": 9_999_990, "5xx": 10 }, { ...NONE, "2xx": 100 });
     expect(row(few, "5xx")).toMatchObject({ inForce: "< 0.01 %", canary: "0 %" });
-    expect(row(few, "Requests")?.words).toBe("the canary had < 0.01 % of them");
+    expect(row(few, "Requests")?.words).toBe("< 0.01 % of all");
   });
 
   it("say nothing of what was not measured", () => {

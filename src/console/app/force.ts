@@ -72,6 +72,10 @@ interface ForceWords {
 
 const KINDS = { isolates: ["instance", "instances"], machines: ["machine", "machines"] } as const;
 
+/** `2 of 3 instances`. */
+export const countWords = ({ inForce, of, kind, isAtMost }: NonNullable<Force["count"]>): string =>
+  `${isAtMost ? "at most " : ""}${wholeText(inForce)} of ${wholeText(of)} ${KINDS[kind][of === 1 ? 0 : 1]}`;
+
 /** Nothing here is called in force everywhere that was not counted. */
 export function forceWords({ count, sinceMs, isPending }: Force, nowMs: number): ForceWords {
   const since = sinceMs === undefined ? "" : `, ${durationText(nowMs - sinceMs)}`;
@@ -79,9 +83,8 @@ export function forceWords({ count, sinceMs, isPending }: Force, nowMs: number):
     const title = "No instance has reported its revision in the last minute.";
     return { icon: "none", text: `instances not known${since}`, title };
   }
-  const { inForce, of, kind, isAtMost } = count;
-  const noun = KINDS[kind][of === 1 ? 0 : 1];
-  const all = `${isAtMost ? "at most " : ""}${wholeText(inForce)} of ${wholeText(of)} ${noun}`;
+  const { inForce, of, kind } = count;
+  const all = countWords(count);
   const isAll = inForce === of && !isPending;
   const title = isPending
     ? "The last change is not yet written to KV."

@@ -41,20 +41,30 @@ const numberFormat = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
 
 const numbers = numberFormat({ maximumFractionDigits: 2 });
 const compact = numberFormat({ notation: "compact", maximumSignificantDigits: 3 });
+const long = numberFormat({ notation: "compact", compactDisplay: "long", maximumSignificantDigits: 3 });
+const hundredths = numberFormat({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const small = numberFormat({ maximumSignificantDigits: 2 });
 const dates = dateFormat({ dateStyle: "medium", timeStyle: "medium" });
 /** ECMA-402 lets a system without a known zone have none, or `Etc/Unknown`. */
 const zone = dates.resolvedOptions().timeZone ?? "Etc/Unknown";
+/** A local time says the same as one of UTC. */
+export const isLocalUtc = /^(?:Etc\/)?UTC$/.test(zone);
 const ago = formatOf((locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }));
 
 /** Small ones keep two digits, so that no two steps of an axis read alike. */
 export const countText = (count: number): string =>
   (count >= 100_000 ? compact : Math.abs(count) < 0.1 ? small : numbers).format(count);
 
+/** `4.19 billion`. */
+export const longText = (count: number): string => (count >= 1e6 ? long : numbers).format(count);
+
 /** With every digit. */
 export const wholeText = (count: number): string => numbers.format(count);
 
 export const percentText = (share: number): string => `${numbers.format(share * 100)} %`;
+
+/** With two digits after the point, for columns of figures. */
+export const hundredthsText = (number: number): string => hundredths.format(number);
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`;

@@ -8,7 +8,7 @@ import {
 import type { MetricsHistory, TableFigures } from "../../formats/console-api.ts";
 import { STATUS_CLASSES, type StatusClass } from "../../formats/status-classes.ts";
 import type { Audience } from "../../formats/table-api.ts";
-import { countText, msText, percentText, wholeText } from "../app/words.ts";
+import { countText, hundredthsText, msText, percentText, wholeText } from "../app/words.ts";
 
 /** The answers to both tables beside each other, in words. Pure. */
 
@@ -38,7 +38,7 @@ const signed = (number: number, text: (size: number) => string): string =>
   `${number > 0 ? "+" : number < 0 ? "−" : ""}${text(Math.abs(number))}`;
 
 /** A difference of shares in points, with two digits after the point. */
-const pointsText = (share: number): string => countText(Math.round(Math.abs(share) * 10_000) / 100);
+const pointsText = (share: number): string => hundredthsText(Math.abs(share) * 100);
 
 const signedPoints = (share: number): string => signed(Math.round(share * 10_000), () => pointsText(share));
 
@@ -51,7 +51,7 @@ export function comparedRows({ tables, canaryVerdict }: MetricsHistory): readonl
       inForce: wholeText(all),
       canary: wholeText(own),
       difference: "",
-      words: all + own === 0 ? "none yet" : `the canary had ${shareText(own, all + own)} of them`,
+      words: all + own === 0 ? "none yet" : `${shareText(own, all + own)} of all`,
       isWorse: false,
     },
     ...STATUS_CLASSES.map((name) => classRow(name, tables, canaryVerdict)),
@@ -85,14 +85,15 @@ function classRow(
 /** A little is not none. */
 function shareText(count: number, all: number): string {
   if (all === 0) return "–";
-  return count > 0 && count / all < 0.000_05 ? `< ${percentText(0.000_1)}` : percentText(count / all);
+  if (count === 0) return percentText(0);
+  return count > 0 && count / all < 0.000_05 ? `< ${percentText(0.000_1)}` : `${hundredthsText((count / all) * 100)} %`;
 }
 
 function differenceInWords({ low, high }: ShareDifference, counted: number, isJudged: boolean): string {
   if (counted === 0) return "none of either";
-  if (low > 0) return `${pointsText(low)} to ${pointsText(high)} points more`;
-  if (high < 0) return `${pointsText(high)} to ${pointsText(low)} points fewer`;
-  return isJudged ? "more, beyond chance" : `same, within chance: ${signedPoints(low)} to ${signedPoints(high)}`;
+  if (low > 0) return `${pointsText(low)} to ${pointsText(high)} more`;
+  if (high < 0) return `${pointsText(high)} to ${pointsText(low)} fewer`;
+  return isJudged ? "more, beyond chance" : `same: ${signedPoints(low)} to ${signedPoints(high)}`;
 }
 
 function timeRow(

@@ -215,9 +215,13 @@ function ShareSheet({ canary, known, table, figures, mood, onChange }: EndProps)
             </Button>
           )}
           {isBad && (
-            <Button kind="quiet" onClick={() => onChange(promoted(canary, known, table, verdict))}>
+            <button
+              type="button"
+              class="link small-text"
+              onClick={() => onChange(promoted(canary, known, table, verdict))}
+            >
               Promote in spite of it…
-            </Button>
+            </button>
           )}
         </div>
       </div>

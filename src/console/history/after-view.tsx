@@ -1,3 +1,4 @@
+import "../style/changes.css";
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { TableRevision } from "../../formats/table-api.ts";
 import { gatewayNow } from "../app/clock.ts";

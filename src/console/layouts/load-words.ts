@@ -1,6 +1,6 @@
 import type { Load } from "../../ids/index.ts";
 import { ownOf } from "../app/own.ts";
-import { countText, percentText, plural, wholeText } from "../app/words.ts";
+import { countText, longText, percentText, plural, wholeText } from "../app/words.ts";
 
 /** How long a layout lasts for a load, and how likely two of its IDs are equal, in words. */
 
@@ -40,5 +40,5 @@ export const durationOf = (seconds: number): string => {
 export const oddsOf = (probability: number): string => {
   if (probability >= 0.01) return percentText(probability);
   const one = Number((1 / probability).toPrecision(3));
-  return probability === 0 ? "no chance" : `1 chance in ${one < 1e9 ? wholeText(one) : countText(one)}`;
+  return probability === 0 ? "no chance" : `1 chance in ${one < 1e9 ? wholeText(one) : longText(one)}`;
 };

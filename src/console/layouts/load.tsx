@@ -6,7 +6,7 @@ import { Field } from "../app/parts/fields.tsx";
 import { Sheet } from "../app/parts/sheet.tsx";
 import { Mark } from "../app/parts/state.tsx";
 import { knownTable } from "../app/session.ts";
-import { countText, plural } from "../app/words.ts";
+import { countText, longText, plural } from "../app/words.ts";
 import { durationOf, numbersOf, oddsOf, yearOf } from "./load-words.ts";
 import { capacityFor, samplesOf, usesOf } from "./try-layout.ts";
 
@@ -98,7 +98,7 @@ function capacityRows({ time, supply, rate, minters, collisions, sameNode }: Cap
     ...(supply
       ? [[`${countText(supply.ids)} values of ${supply.field} last`, durationOf(supply.seconds)] as const]
       : []),
-    ...(rate ? [["One minter can make", `${countText(rate.minterIdsPerSecond)} a second`] as const] : []),
+    ...(rate ? [["One minter can make", `${longText(rate.minterIdsPerSecond)} a second`] as const] : []),
     ...(minters ? [[`Minters, by ${minters.fields.join(" and ")}`, `at most ${countText(minters.max)}`] as const] : []),
     ...(collisions
       ? [
@@ -119,8 +119,8 @@ function useRows(layout: Layout): readonly Fact[] {
   const declared = knownTable.value?.declared;
   if (declared === undefined) return [];
   return usesOf(layout, declared).map(({ field, used, max }) => [
-    `${numbersOf(field)} taken`,
-    `${countText(used)} of ${countText(max)}`,
+    numbersOf(field),
+    `${countText(used)} of ${countText(max)} taken`,
   ]);
 }
 

@@ -81,9 +81,9 @@ export function usesOf(
   const services = new Set(own.flatMap(({ service }) => service ?? [])).size;
   const groups = new Set(own.flatMap((id) => id.group ?? id.class ?? [])).size;
   const counts: Readonly<Record<string, number>> = {
+    country: own.length > 0 ? Object.keys(countries).length : 0,
     service: services,
     group: groups,
-    country: own.length > 0 ? Object.keys(countries).length : 0,
     shardKey: countWithin(
       routes.flatMap(({ when }) => ([when.layout].flat().includes(layout.name) ? [when.shardKey ?? []].flat() : [])),
     ),

@@ -214,7 +214,9 @@ function ByCountry({ revision, declared, entity, layout, fields }: GoingProps & 
       const to = destinationOf(reader.value, declared, { entity, layout, country, fields }, gatewayNow());
       return { country, region: to?.isForAll ? (to.region ?? "") : undefined };
     });
-    return [...Map.groupBy(found, ({ region }) => region)];
+    const order: readonly (string | undefined)[] = [...Object.keys(declared.regions), undefined, ""];
+    const groups = [...Map.groupBy(found, ({ region }) => region)];
+    return groups.toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   }, [declared, reader.value, entity, layout]);
   return (
     <Sheet title="What new IDs of a country get" footer={`By revision ${revision}. Minted IDs cannot be taken back.`}>

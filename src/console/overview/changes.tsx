@@ -128,9 +128,10 @@ const webhookText = ({ isGone, lastFailure, waiting }: WebhookState): string =>
 
 const moodOf = (event: LogEvent): string => (event.isOver ? "good" : iconOf(event) === "bad" ? "bad" : "plain");
 
-/** `errors: 43; requests: 60`. */
-const evidenceText = ({ evidence }: LogEvent): string =>
+/** `errors: 43; requests: 60`, without texts that its words already have. */
+const evidenceText = ({ evidence, words }: LogEvent): string =>
   Object.entries(evidence)
+    .filter(([, value]) => typeof value === "number" || !words.includes(value))
     .map(([name, value]) => `; ${wordsIn(name)}: ${value}`)
     .join("");
 

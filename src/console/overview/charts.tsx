@@ -9,7 +9,7 @@ import { fragmentOf } from "../app/router.ts";
 import { clockText, msText } from "../app/words.ts";
 import { Chart, type Flag, type Line } from "./chart.tsx";
 import { courseOf, pointsOf, problemCounts, ratesOf, thinned, wholeOf } from "./history.ts";
-import { RANGES, range } from "./live.ts";
+import { RANGES, range, rangeText } from "./live.ts";
 import { cursorAt } from "./plot/cursor.ts";
 import { momentText, rateText, timeTextFor } from "./plot/words.ts";
 import { problemWords, statusOf } from "./problem-words.ts";
@@ -26,7 +26,7 @@ const PROBLEM_STYLES = ["grey", "dashed", "dotted", "solid"] as const;
 /** Traffic over the range. The cursor moves in all charts at once. */
 export function Charts({ shown: all, names, revisions }: Props) {
   const shown = useMemo(() => wholeOf(all), [all]);
-  const flags = useMemo(() => (revisions ?? []).flatMap(flagOf), [revisions]);
+  const flags = useMemo(() => (revisions ?? []).toReversed().flatMap(flagOf), [revisions]);
   const lines = useLines(shown, names);
   const { at } = lines;
   const [hasOrigins, setHasOrigins] = useState(false);
@@ -38,7 +38,7 @@ export function Charts({ shown: all, names, revisions }: Props) {
   const times = hasOrigins ? [...lines.times, ...lines.originTimes] : lines.times;
   return (
     <Sheet
-      title={`Last ${range.value}`}
+      title={`Last ${rangeText(range.value)}`}
       aside={<p>{`${when}. Flags are revisions, dashed ones canaries`}</p>}
       footer={<span>{keptText(shown, lines.at)}</span>}
     >

@@ -25,6 +25,10 @@ export const RANGES: Readonly<Record<Range, { readonly span: HistorySpan; readon
 };
 
 export const range = signal<Range>("1 h");
+
+/** After `last`. */
+export const rangeText = (of: Range): string => (of === "1 h" ? "hour" : of);
+
 /** The last hour, whatever the range is: what is wrong now is read from it. */
 export const hour = signal<MetricsHistory | undefined>(undefined);
 /** A day or a month, while the range needs it. */

@@ -23,6 +23,7 @@ import {
   RANGES,
   type Range,
   range,
+  rangeText,
   regions,
   regionsAtMs,
   regionsProblem,
@@ -94,7 +95,7 @@ function OverTime({ names }: { names: readonly string[] }) {
   if (shown.value !== undefined) return <Charts shown={shown.value} names={names} revisions={revisions.value} />;
   if (historyProblem.value !== undefined) return null;
   return (
-    <Sheet title={`Last ${range.value}`}>
+    <Sheet title={`Last ${rangeText(range.value)}`}>
       <Skeleton label="Loading the figures" lines={8} />
     </Sheet>
   );
@@ -120,7 +121,7 @@ const downOf = (incidents: readonly Incident[]): ReadonlySet<string> =>
 
 function ProblemsSheet() {
   if (shown.value === undefined || shown.value.source === "none") return null;
-  return <Problems shown={shown.value} title={`Problems, last ${range.value}`} flags={flagsOf()} />;
+  return <Problems shown={shown.value} title={`Problems, last ${rangeText(range.value)}`} flags={flagsOf()} />;
 }
 
 const flagsOf = () =>

@@ -119,10 +119,10 @@ describe("the overview", () => {
       return Math.round(cells.reduce((sum, cell) => sum + (Number(cell) || 0), 0) * 10);
     };
     await expect.poll(counted, { timeout: 25_000 }).toBe(14);
-    await page.getByRole("button", { name: "1 of 1 isolate" }).click();
+    await page.getByRole("button", { name: "1 of 1 instance" }).click();
     const isolate = page.getByRole("dialog").getByRole("row", { name: /^[0-9a-f]{8}/ });
     expect((await isolate.getByRole("cell").allTextContents())[0]?.trim()).toBe("1");
-    await page.getByText("1 isolate has reported lately").waitFor();
+    await page.getByText("1 instance has reported lately").waitFor();
     await page.keyboard.press("Escape");
     await problem.getByRole("button").click();
     await problem.getByRole("list", { name: "The last requests that had it" }).waitFor();
@@ -201,9 +201,9 @@ describe("the overview", () => {
     });
     const { page, context } = own;
     await page.reload();
-    await page.getByRole("button", { name: "299 of 300 isolates" }).click();
-    await page.getByText("300 isolates have reported lately; these 2 are the furthest behind").waitFor();
-    expect(await rowIn(page, "Tables by isolate", /^a1/).getByText("10 minutes ago").count()).toBe(1);
+    await page.getByRole("button", { name: "299 of 300 instances" }).click();
+    await page.getByText("300 instances have reported lately; these 2 are the furthest behind").waitFor();
+    expect(await rowIn(page, "Tables by instance", /^a1/).getByText("10 minutes ago").count()).toBe(1);
     await page.keyboard.press("Escape");
     await page.route("**/-/metrics/history?*", (route) => route.fulfill({ json: { ...FIGURES, source: "none" } }));
     await page.getByText("24 h", { exact: true }).click();

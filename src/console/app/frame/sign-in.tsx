@@ -166,7 +166,7 @@ const BarCode = () => (
     </svg>
     <div class="gate-legend">
       <span>
-        time<b>26 Nov 2026, 21:27</b>
+        time<b>2026-11-26 21:27</b>
       </span>
       <span class="hot">
         country<b>Kazakhstan</b>

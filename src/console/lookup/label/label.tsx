@@ -8,7 +8,7 @@ import { Copy } from "../../app/parts/button.tsx";
 import { Shape } from "../../app/parts/region.tsx";
 import { Mark, Stamp, StateMark } from "../../app/parts/state.tsx";
 import { fragmentOf } from "../../app/router.ts";
-import { agoText, countryName, localTime, utcTime } from "../../app/words.ts";
+import { agoText, countryName, isLocalUtc, localTime, utcTime } from "../../app/words.ts";
 import type { Asked } from "../ask.ts";
 import type { Reader } from "../reader.ts";
 import type { IdKnown } from "../verdict/known.ts";
@@ -243,7 +243,7 @@ function wordsOf(reader: Reader, chosen: Candidate, field: Field, value: string 
     return (
       <>
         {utcTime(mintedAt)}
-        <small>{localTime(mintedAt)}</small>
+        {!isLocalUtc && <small>{localTime(mintedAt)}</small>}
       </>
     );
   }

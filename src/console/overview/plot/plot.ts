@@ -104,14 +104,14 @@ function axesOf(frame: HTMLElement, painted: { readonly current: Painted }): uPl
     {
       ...axis,
       grid: { show: false },
-      space: 76,
+      space: 54,
       size: AXIS_HEIGHT,
       gap: 4,
       values: (_, all) => all.map((time) => painted.current.timeText(time)),
     },
     {
       ...axis,
-      space: 36,
+      space: 30,
       size: AXIS_WIDTH,
       gap: 8,
       values: (_, all) => all.map((value) => (value === 0 ? "" : painted.current.text(value))),

@@ -29,7 +29,7 @@ export function InstancesOf({ status, isolates }: { status: Status; isolates: Is
       />
       {machines && <MachinesView machines={machines} />}
       {isolates === undefined || isolates.count === 0 ? (
-        <Note kind="know" title="The other isolates are not known">
+        <Note kind="know" title="The other instances are not known">
           Each has its own copy of the table; this is the one that answered.
         </Note>
       ) : (
@@ -43,13 +43,13 @@ function ByIsolate({ isolates: { count, shown }, newest }: { isolates: IsolateTa
   return (
     <>
       <p>
-        {count === 1 ? "1 isolate has" : `${wholeText(count)} isolates have`} reported lately
+        {count === 1 ? "1 instance has" : `${wholeText(count)} instances have`} reported lately
         {count > shown.length && `; these ${shown.length} are the furthest behind`}.
       </p>
       <Table
-        label="Tables by isolate"
+        label="Tables by instance"
         columns={[
-          { name: "Isolate" },
+          { name: "Instance" },
           { name: "Revision", isNumber: true },
           { name: "Confirmed" },
           { name: "Last report" },

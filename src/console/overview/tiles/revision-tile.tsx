@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { MetricsHistory } from "../../../formats/console-api.ts";
-import { type Force, force } from "../../app/force.ts";
+import { countWords, type Force, force } from "../../app/force.ts";
 import { Dialog } from "../../app/parts/dialog.tsx";
 import { Skeleton } from "../../app/parts/sheet.tsx";
 import { wholeText } from "../../app/words.ts";
@@ -28,18 +28,17 @@ export function RevisionTile({ hour, nowMs }: Props) {
   }
   const { revision, count, sinceMs } = own;
   const since = sinceMs === undefined ? "" : ` since ${momentText(sinceMs, nowMs)}`;
-  const isPart = count !== undefined && count.inForce < count.of;
   return (
     <>
       <Tile title="Revision in force" value={wholeText(revision)} spark={<WhoDecides force={own} />}>
         {count !== undefined && "on "}
-        <button type="button" class={isPart ? "link up" : "link"} onClick={() => setOpen(true)}>
-          {count === undefined ? "on the isolate that answered" : `${countText(own)}`}
+        <button type="button" class="link" onClick={() => setOpen(true)}>
+          {count === undefined ? "on the instance that answered" : countWords(count)}
         </button>
         {since}
       </Tile>
       {isOpen && (
-        <Dialog title={count?.kind === "machines" ? "Machines" : "Isolates"} onClose={() => setOpen(false)}>
+        <Dialog title={count?.kind === "machines" ? "Machines" : "Instances"} onClose={() => setOpen(false)}>
           {status.value ? (
             <InstancesOf status={status.value} isolates={hour?.isolates} />
           ) : (
@@ -49,12 +48,6 @@ export function RevisionTile({ hour, nowMs }: Props) {
       )}
     </>
   );
-}
-
-function countText({ count }: Force): string {
-  if (count === undefined) return "";
-  const { inForce, of, kind, isAtMost } = count;
-  return `${isAtMost ? "at most " : ""}${wholeText(inForce)} of ${wholeText(of)} ${of === 1 ? kind.slice(0, -1) : kind}`;
 }
 
 /** The shares of both tables; without a canary, on how many this one is in force. */

@@ -203,7 +203,8 @@ const COLOURS = HighlightStyle.define(
 
 /** Variables reach into a shadow root, so both themes are the page's. */
 const LOOK = EditorView.theme({
-  "&": { color: "var(--ink)", backgroundColor: "var(--sheet)" },
+  // The frame of the focus stands in the room around: lines would cover it.
+  "&": { color: "var(--ink)", backgroundColor: "var(--sheet)", padding: "2px" },
   "&.cm-focused": { outline: "2px solid var(--ink)", outlineOffset: "-2px" },
   ".cm-scroller": {
     fontFamily: "var(--mono)",
@@ -221,11 +222,14 @@ const LOOK = EditorView.theme({
     backgroundColor: "color-mix(in srgb, var(--ink) 18%, transparent)",
   },
   ".cm-selectionMatch": { backgroundColor: "var(--pressed)" },
-  ".cm-changedLine, .cm-inlineChangedLine": { backgroundColor: "var(--good-paper)" },
+  // Seen through: the selection is painted below.
+  "&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine": {
+    backgroundColor: "color-mix(in srgb, var(--good) 12%, transparent)",
+  },
   ".cm-deletedChunk": { backgroundColor: "var(--bad-paper)", paddingLeft: "6px" },
   ".cm-deletedChunk .cm-deletedLine": { backgroundColor: "var(--bad-paper)" },
   ".cm-changedText, .cm-deletedText": { background: "none !important", fontWeight: "700", textDecoration: "none" },
-  ".cm-changedLineGutter": { backgroundColor: "var(--good)" },
+  "&.cm-merge-b .cm-changedLineGutter": { backgroundColor: "var(--good)" },
   ".cm-deletedLineGutter": { backgroundColor: "var(--bad)" },
   ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--ink)", border: "1px solid var(--rule-strong)" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--ink)", color: "var(--on-ink)" },
@@ -240,6 +244,7 @@ const LOOK = EditorView.theme({
     margin: "4px 4px 0 0",
   },
   ".cm-lintRange-error": { backgroundImage: "none", borderBottom: "2px solid var(--bad)" },
+  ".cm-lint-marker-error": { content: "normal", borderRadius: "50%", backgroundColor: "var(--bad)", scale: "0.7" },
   ".cm-foldPlaceholder": {
     backgroundColor: "var(--hover)",
     border: "1px solid var(--rule-strong)",

@@ -95,11 +95,11 @@ export function FormDialog({ title, text, base, plan, values, children, onClose 
       class="routing-form"
       footer={
         <>
+          <small>Nothing is in force before you publish.</small>
+          <Button onClick={() => take(false)}>Keep as a draft</Button>
           <Button kind="main" onClick={() => take(true)}>
             Review and publish
           </Button>
-          <Button onClick={() => take(false)}>Keep as a draft</Button>
-          <small>Nothing is in force before you publish.</small>
         </>
       }
     >

@@ -131,10 +131,10 @@ const rowOf = (name: string, entity: DeclaredEntity, known: KnownTable, regions:
 });
 
 function Lives({ regions, directory }: { regions: readonly string[]; directory: string | undefined }) {
-  if (directory !== undefined) return <span class="soft">as the directory says</span>;
+  if (directory !== undefined) return <span class="soft nowrap">as the directory says</span>;
   if (regions.length === 0) return <span class="soft">no route takes its IDs</span>;
   return (
-    <span class="row tight in-row">
+    <span class="row in-row">
       {regions.map((region) => (
         <RegionChip key={region} name={region} />
       ))}

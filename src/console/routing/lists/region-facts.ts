@@ -5,18 +5,20 @@ import { type OriginState, originEvidence, originState } from "../../overview/or
 
 /** Regions and their origins in words. Pure. */
 
-/** Countries whose IDs go there whenever they were minted, by the first route that names each. */
-export function countriesOf({ routes }: DeclaredTable, region: string): readonly string[] {
+/** Countries whose IDs go there whenever they were minted, by the first route that names each; in the order of the table. */
+export function countriesOf({ routes, countries = {} }: DeclaredTable, region: string): readonly string[] {
   const seen = new Set<string>();
-  const found: string[] = [];
+  const found = new Set<string>();
   for (const { when, region: to } of routes) {
     const isWhole = when.mintedFrom === undefined && when.mintedBefore === undefined;
     for (const code of [when.country ?? []].flat()) {
-      if (isWhole && to === region && !seen.has(code)) found.push(countryName(code));
+      if (isWhole && to === region && !seen.has(code)) found.add(code);
       if (isWhole) seen.add(code);
     }
   }
-  return [...new Set(found)];
+  return Object.keys(countries)
+    .filter((code) => found.has(code))
+    .map(countryName);
 }
 
 /** How many routes lead there, the default among them. */

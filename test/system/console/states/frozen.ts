@@ -80,7 +80,7 @@ export const FIGURES: MetricsHistory = {
   at: Array.from({ length: STEPS }, (_, at) => NOW / 1000 - (STEPS - at) * 10),
   total: series(90),
   regions: { eu: series(50), us: series(25), ap: series(15) },
-  problems: { "unknown-entity": wave(3, 20), "region-unavailable": wave(1, 9) },
+  problems: { "unknown-id": wave(3, 20), "unassigned-key": wave(1, 9) },
   tables: {
     stable: { requests: 48_120, errors: 96, classes: IN_FORCE, p50: 4, p99: 38, steps: stepsOf(260, 0.02) },
     canary: { requests: 2_410, errors: 5, classes: OF_CANARY, p50: 4, p99: 41, steps: stepsOf(13, 0.07) },
@@ -126,12 +126,21 @@ const REGIONS: Regions = {
   },
 };
 
+const DOWN = { ...FIGURES.regions, ap: series(15, (at) => isTrouble(at) || at > 330) };
+
 /** A region whose only origin stopped five minutes ago. */
 export const REGION_DOWN = {
   "/-/metrics/history": {
     ...FIGURES,
-    regions: { ...FIGURES.regions, ap: series(15, (at) => at > 330) },
-    problems: { "region-unavailable": wave(2, 20).map((count, at) => (at > 330 ? count : 0)) },
+    total: {
+      ...FIGURES.total,
+      errors: FIGURES.at.map((_, at) => Object.values(DOWN).reduce((sum, { errors }) => sum + (errors[at] ?? 0), 0)),
+    },
+    regions: DOWN,
+    problems: {
+      ...FIGURES.problems,
+      "origin-unreachable": wave(2, 20).map((count, at) => (at > 330 ? count : 0)),
+    },
   } satisfies MetricsHistory,
   "/-/regions": {
     ...REGIONS,
@@ -219,7 +228,6 @@ export async function openFrozen(stack: ConsoleStack, token?: string): Promise<F
   const { page } = frozen;
   page.setDefaultTimeout(15_000);
   await page.clock.setFixedTime(NOW);
-  const realNow = Date.now();
   const ports = stack.origins.map(({ url }) => new URL(url).host);
   const fix = (text: string) =>
     ports
@@ -227,7 +235,7 @@ export async function openFrozen(stack: ConsoleStack, token?: string): Promise<F
       .replaceAll(/("ageSeconds": ?)\d+/g, "$11")
       .replaceAll(/("source": ?)"(?:memory|edge|kv)"/g, '$1"memory"')
       .replace(TIME, (time) => {
-        const distance = Date.parse(time) - realNow;
+        const distance = Date.parse(time) - Date.now();
         if (Math.abs(distance) > 86_400_000) return time;
         return new Date(NOW + (distance > 300_000 ? 1_800_000 : -180_000)).toISOString();
       });
