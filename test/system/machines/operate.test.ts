@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -72,6 +72,7 @@ describe("a cluster that is well", () => {
     expect(checked.stdout).toMatch(/^ok: this machine's clock agrees with the bucket's$/m);
     expect(checked.stdout.match(/ is answered by a /g)).toHaveLength(3);
     expect(checked.stdout.match(/^ok: the peer .* is ready$/gm)).toHaveLength(2);
+    expect(checked.stdout).toMatch(/^ok: the cluster key is that of [\d.:]+ and [\d.:]+$/m);
     expect(checked.stdout).toMatch(/^ok: state nodes that answer run waybill /m);
     const edge = cluster("check", ["edge1"]);
     expect(edge).toMatchObject({ status: 0, stderr: "" });
@@ -97,6 +98,39 @@ it("shows an edge's own mirror and all machines on its pages", { timeout: DEADLI
   expect(text).toMatch(/^waybill_mirror_age_seconds \d/m);
   expect(text).toMatch(/^waybill_edge_behind\{edge="edge2"\} 0$/m);
   expect(text.match(/^waybill_state_node_up\{node="[\d.:]+"\} 1$/gm)).toHaveLength(3);
+});
+
+it("names the machine with another cluster key, from each side, and not the key", {
+  timeout: DEADLINE_MS,
+}, async () => {
+  const [file, key, wrong] = [fileOf("state3"), "f".repeat(64), `${fileOf("state3")}.key`];
+  const own = readFileSync(file, "utf8");
+  const address = (name: string): string => JSON.parse(readFileSync(fileOf(name), "utf8")).clusterAddr;
+  writeFileSync(wrong, key, { mode: 0o600 });
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(own), clusterKeyFile: wrong }));
+  // The file alone: its node still runs with the right one.
+  const before = cluster("check", ["state3"]);
+  expect([before.status, before.stdout.includes(key), before.stderr.includes(key)]).toEqual([1, false, false]);
+  expect(before.stderr).toContain(`the node of this machine runs with another cluster key than ${wrong}: `);
+  expect(before.stderr).toContain(
+    `${wrong} holds another cluster key than ${address("state1")} and ${address("state2")} have: `,
+  );
+  await rig.states[2]?.stop();
+  await rig.states[2]?.start();
+  const good = cluster("check", ["state1"]);
+  expect([good.status, good.stderr]).toEqual([
+    1,
+    expect.stringContaining(
+      `error: the peer ${address("state3")} has another cluster key than this machine and ${address("state2")}: copy`,
+    ),
+  ]);
+  const bad = cluster("check", ["state3"]);
+  expect(bad.stderr).not.toContain("the node of this machine runs");
+  expect([bad.status, bad.stderr]).toEqual([1, expect.stringContaining(`error: ${wrong} holds another cluster key`)]);
+  await rig.states[2]?.stop();
+  writeFileSync(file, own);
+  await rig.states[2]?.start();
+  expect(cluster("check", ["state3"]).stdout).toMatch(/^ok: the cluster key is that of /m);
 });
 
 describe("a restart", () => {

@@ -8,6 +8,7 @@ import { type Address, addressText } from "../addresses.ts";
 import { checkFiles, datesOf } from "../files.ts";
 import type { EdgeOptions, MachineOptions, StateOptions } from "../options.ts";
 import { type BucketNeeds, checkBucket } from "./bucket.ts";
+import { keyFindings } from "./key.ts";
 import {
   apartFault,
   askPlain,
@@ -40,7 +41,10 @@ export async function checkMachine(options: MachineOptions, needs: CheckNeeds): 
   ];
   const see = files.tls === undefined ? undefined : stateNodes(options.tlsFolder);
   try {
-    const others = options.role === "edge" ? edgeFindings(options, see, needs) : stateFindings(options, see, needs);
+    const others =
+      options.role === "edge"
+        ? edgeFindings(options, see, needs)
+        : stateFindings(options, see, needs, files.clusterKey);
     return [...ofFiles, ...usedCertificates(options, needs.nowMs()), ...(await others)];
   } finally {
     see?.close();
@@ -95,13 +99,19 @@ async function edgeFindings({ listen, processes, stateNodes: nodes }: EdgeOption
   ];
 }
 
-async function stateFindings(options: StateOptions, see: See, needs: CheckNeeds): Promise<readonly Finding[]> {
+async function stateFindings(
+  options: StateOptions,
+  see: See,
+  needs: CheckNeeds,
+  key: string | undefined,
+): Promise<readonly Finding[]> {
   const { listen, stateListen, cluster } = options;
   const own = reachable(stateListen);
   const seeOwn = async () => see !== undefined && !("why" in (await see.see(own)));
-  const [bucket, peers, ...ports] = await Promise.all([
+  const [bucket, peers, keys, ...ports] = await Promise.all([
     cluster === undefined ? [] : checkBucket(cluster, needs),
     Promise.all((cluster?.peers ?? []).map(peerFinding)),
+    cluster === undefined || key === undefined ? [] : keyFindings(cluster, { key, nowMs: needs.nowMs }),
     portFinding(listen, "a gateway", () => answers(listen, "/-/health")),
     portFinding(stateListen, "a state node", seeOwn),
     ...(cluster === undefined
@@ -115,6 +125,7 @@ async function stateFindings(options: StateOptions, see: See, needs: CheckNeeds)
     ...bucket,
     ...ports,
     ...peers,
+    ...keys,
     ...(await apartFindings(found, see)),
     ...versionFindings(found, needs.version),
   ];

@@ -13,13 +13,14 @@ export interface Finding {
 /** An answer of HTTP, or why there is none. */
 export type Asked = { readonly status: number; readonly headers: IncomingHttpHeaders } | { readonly why: string };
 
-const DEADLINE_MS = 3_000;
+export const DEADLINE_MS = 3_000;
 const BYTES_MAX = 2 ** 20;
 
 const bare = (host: string): string => host.replace(/^\[|\]$/g, "");
 
 /** A socket on all addresses is asked on loopback. */
-const hostOf = (host: string): string => (isWildcard(host) ? (host === "[::]" ? "::1" : "127.0.0.1") : bare(host));
+export const hostOf = (host: string): string =>
+  isWildcard(host) ? (host === "[::]" ? "::1" : "127.0.0.1") : bare(host);
 
 /** GET without a body, such as `/ready` of a cluster's port. */
 export const askPlain = ({ host, port }: Address, path: string, deadlineMs = DEADLINE_MS): Promise<Asked> =>
