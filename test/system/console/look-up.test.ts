@@ -30,7 +30,7 @@ describe("before sign-in", () => {
     page.on("request", (request) => asked.push(request.url()));
     await page.getByLabel("ID, short key, URL").fill(ID);
     await page.getByRole("heading", { name: "Reads as iuid" }).waitFor();
-    expect(await page.getByText("Nov 3, 2024").count()).toBeGreaterThan(0);
+    expect(await page.getByText("2024-11-03 06:41:04").count()).toBeGreaterThan(0);
     expect(asked).toEqual([]);
     await expectSound(own);
     await context.close();
