@@ -36,5 +36,8 @@ export function watchTrouble(): void {
 
 async function ask(): Promise<void> {
   const answer = await call<{ readonly regions: Readonly<Record<string, RegionHealth>> }>("/-/regions");
+  // A gateway that cannot say how its regions are is not called well. One out of reach has a title of its own.
+  const unknown: Trouble = { worst: "unknown", words: "Regions not known" };
   if (answer.ok) change(troubleOf(incidentsOf({ regions: answer.value.regions })));
+  else if (answer.problem.status >= 500) change(unknown);
 }

@@ -201,7 +201,7 @@ function mostOf({ problems, stepSeconds }: MetricsHistory, errors: number, { sta
 }
 
 export interface Trouble {
-  readonly worst: "down" | "degraded" | undefined;
+  readonly worst: "down" | "degraded" | "unknown" | undefined;
   /** For the title of a tab: short, and empty without any. */
   readonly words: string;
 }

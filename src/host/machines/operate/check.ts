@@ -64,7 +64,9 @@ function usedCertificates(options: MachineOptions, nowMs: number): readonly Find
     const { state, text } = datesOf(used, nowMs);
     const ends = text.replace(/: .*/, "");
     const remedy =
-      role === "edge" ? "restart `waybill serve`" : "`waybill cluster restart`, or a restart of its unit, loads it";
+      role === "edge"
+        ? "restart its `serve`"
+        : "`waybill cluster restart --config FILE`, or a restart of its unit, loads it";
     const words = `process ${pid} has another certificate than ${path}, which ${ends}: ${remedy}`;
     return [{ state: state === "error" ? "error" : "warning", text: words }];
   });

@@ -61,7 +61,7 @@ export async function keyFindings(cluster: ClusterOptions, probe: Probe): Promis
     ...peers.map((peer) => probed(peer, addressText(peer), probe)),
   ]);
   const namesOf = (wanted: Verdict) => peers.filter((_, at) => verdicts[at] === wanted).map(addressText);
-  const stale = `the node of this machine runs with another cluster key than ${keyFile}: give the file the key of the others, and restart its \`waybill serve\``;
+  const stale = `the node of this machine runs with another cluster key than ${keyFile}: give the file the key of the others, and restart its \`serve\``;
   return [
     ...(own === "refused" ? [{ state: "error", text: stale } as const] : []),
     ...peerKeyFindings(namesOf("taken"), namesOf("refused"), keyFile),
@@ -76,7 +76,7 @@ export function peerKeyFindings(
   refused: readonly string[],
   keyFile: string,
 ): readonly Finding[] {
-  const restart = "and restart its `waybill serve`";
+  const restart = "and restart its `serve`";
   const names = refused.join(" and ");
   if (refused.length === 0)
     return taken.length === 0 ? [] : [{ state: "ok", text: `the cluster key is that of ${taken.join(" and ")}` }];

@@ -111,6 +111,18 @@ describe("navigation", () => {
     await context.close();
   });
 
+  it("the title of the tab is not calm where the gateway cannot say how its regions are", async () => {
+    const { page, context } = await openAs("viewer", "#/layouts");
+    await expect.poll(() => page.title()).toMatch(/^Layouts/);
+    await page.route("**/-/regions", (route) => route.fulfill({ status: 503, body: "" }));
+    await page.reload();
+    await expect.poll(() => page.title()).toMatch(/^Regions not known/);
+    await page.unroute("**/-/regions");
+    await page.reload();
+    await expect.poll(() => page.title()).toMatch(/^Layouts/);
+    await context.close();
+  });
+
   it("a page that cannot be loaded says so, and can be loaded again", async () => {
     const own = await openAs("viewer", "#/layouts");
     const { page, context } = own;
