@@ -118,6 +118,11 @@ describe("a file of serve --config", () => {
     });
   });
 
+  it.each([[[]], [["--role", "edge"]]])("says where its syntax is wrong, with %j", async (args) => {
+    const { code, stderr } = await checkFile('{\n  "role": "edge"\n  "name": "e1"\n}', ...args);
+    expect([code, stderr]).toEqual([1, "error: m.json:3:3: A comma is missing between two entries; add it.\n"]);
+  });
+
   it("may get its role from the command line", async () => {
     const { code, stderr } = await checkFile('{ "stateNodes": ["s1:8443"] }', "--role", "edge");
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: stateTls in m\.json is missing/)]);

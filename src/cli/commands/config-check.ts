@@ -4,12 +4,13 @@ import { isUnset, SETTING_NAMES, type Settings } from "../../edge/settings.ts";
 import { unknownRegions } from "../../features/mesh/table/self-regions.ts";
 import type { Lack } from "../../host/deploy/requirements.ts";
 import type { Members } from "../../host/machines/members.ts";
-import { checkTable, parseJson, plainJson } from "../../routing/index.ts";
+import { checkTable } from "../../routing/index.ts";
 import { command, group, option } from "../command.ts";
 import { unreadable } from "../lib/input.ts";
+import { readJsonText } from "../lib/json-text.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
 import { readTableFile } from "../lib/table-file.ts";
-import { EXIT, type ExitCode, misuse, type Runtime } from "../runtime.ts";
+import { EXIT, type ExitCode, fail, misuse, type Runtime } from "../runtime.ts";
 
 export const config = group("config", "check a gateway's settings", [
   command({
@@ -63,11 +64,20 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
 function isOfMachine(path: string | undefined, role: string | undefined, runtime: Runtime): path is string {
   if (path === undefined)
     return role === undefined ? false : misuse("--role needs a file: config check FILE --role edge\n");
+  const value = /\.jsonc?$/.test(path) ? jsonAt(path, runtime) : undefined;
   if (role !== undefined) return true;
-  if (!/\.jsonc?$/.test(path)) return false;
-  const file = runtime.readFile(path);
-  const value = file.ok ? parseJson(plainJson(new TextDecoder().decode(file.value))) : undefined;
   return typeof value === "object" && value !== null && Object.hasOwn(value, "role");
+}
+
+/** Says where the syntax is wrong: neither wrangler nor `serve` does. */
+function jsonAt(path: string, runtime: Runtime): unknown {
+  const file = runtime.readFile(path);
+  if (!file.ok) return undefined;
+  const { value, faults } = readJsonText(new TextDecoder().decode(file.value), "configuration");
+  const [fault] = faults;
+  if (value !== undefined || fault === undefined) return value;
+  const { line, column, message } = fault;
+  return fail(`error: ${escapeControls(`${path}:${line}:${column}: ${message}`)}\n`);
 }
 
 async function checkMachineFile(path: string, flags: Members, isJson: boolean, runtime: Runtime): Promise<ExitCode> {

@@ -171,8 +171,7 @@ function listeningPorts(
     const fail = (what: string) => {
       clearTimeout(deadline);
       child.kill("SIGKILL");
-      const advice = /already in use/.test(lines.join()) ? ["Choose another address with --listen."] : [];
-      reject(new Error([`workerd ${what}`, ...lines, ...advice].join("\n")));
+      reject(new Error([`workerd ${what}`, ...lines, ...adviceOn(lines)].join("\n")));
     };
     const deadline = setTimeout(() => fail(`does not listen after ${START_DEADLINE_MS} ms`), START_DEADLINE_MS);
     child.once("error", (error) => fail(`cannot be started: ${error.message}`));
@@ -184,6 +183,14 @@ function listeningPorts(
       resolve(ports);
     });
   });
+}
+
+/** Names the option of the address that another program has. The words are workerd's. */
+function adviceOn(lines: readonly string[]): readonly string[] {
+  const taken = lines.find((line) => /already in use/.test(line));
+  if (taken === undefined) return [];
+  if (/^Socket "state"/.test(taken)) return ["Choose another address with --state-listen."];
+  return [`Choose another address with ${/cluster address/.test(taken) ? "--cluster-addr" : "--listen"}.`];
 }
 
 function onLines(child: ChildProcess, descriptor: number, onLine: (line: string) => void): void {

@@ -157,15 +157,20 @@ it("starts by the page's commands alone, and routes with all state nodes gone", 
   expect((await create("two"))[0]).toBe(503);
 });
 
-it("ends a node whose own port is taken, although it has peers", { timeout: 120_000 }, async () => {
-  const args = ["serve", "build", "--config", "s1.json", "--listen", new URL(bucket.url).host];
-  const child = spawn(join(programs, "waybill"), args, { cwd: folder, env: environment(), detached: true });
-  served.push({ child, said: "" });
-  let said = "";
-  child.stderr?.on("data", (chunk) => {
-    said += chunk;
-  });
-  child.stdout?.resume();
-  expect(await exitOf(child)).toBe(1);
-  expect(said).toMatch(/already in use[\s\S]*Choose another address with --listen/i);
-});
+it.each(["--listen", "--state-listen", "--cluster-addr"])(
+  "ends a node whose %s is taken, although it has peers",
+  { timeout: 120_000 },
+  async (option) => {
+    const args = ["serve", "build", "--config", "s1.json", option, new URL(bucket.url).host];
+    const child = spawn(join(programs, "waybill"), args, { cwd: folder, env: environment(), detached: true });
+    served.push({ child, said: "" });
+    let said = "";
+    child.stderr?.on("data", (chunk) => {
+      said += chunk;
+    });
+    child.stdout?.resume();
+    expect(await exitOf(child)).toBe(1);
+    expect(said).toMatch(/already in use/i);
+    expect(said).toContain(`Choose another address with ${option}.`);
+  },
+);

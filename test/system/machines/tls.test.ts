@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { connect, createServer, type Server } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../../../src/host/machines/certificates.ts";
+import { httpsAsk } from "../../../src/host/machines/mirror/ask.ts";
 import { buildGateway } from "../../../src/host/self-hosting.ts";
 import { edgeArgs, killAll, nodeArgs, ORDER, pidIn, type Serving, serve, startOrigin, writeTable } from "./serving.ts";
 
@@ -163,6 +164,16 @@ describe("an edge", () => {
     expect(heard).toBe(0);
     await edge.stop();
     for (const server of servers) server.close();
+  });
+
+  it("names the option when it asks a port without TLS", async () => {
+    const { port } = origin.address() as { readonly port: number };
+    const { ask, close } = httpsAsk(at("tls/edge"));
+    const bounds = { bytesMax: 1, silenceMs: 5_000, deadlineMs: 5_000, signal: AbortSignal.timeout(10_000) };
+    await expect(ask(`127.0.0.1:${port}`, "/pointer", bounds)).rejects.toThrow(
+      "speaks no TLS: name stateListen of a state node",
+    );
+    close();
   });
 
   it("does not start with a certificate that has ended, and says so", async () => {

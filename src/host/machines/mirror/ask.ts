@@ -53,6 +53,9 @@ export function httpsAsk(tls: string): { readonly ask: AskNode; close(): void } 
   return { ask, close: () => agent.destroy() };
 }
 
+/** OpenSSL's words for an answer in plain text, as of a node's `listen` or `clusterAddr`. */
+const NO_TLS = /wrong version number|packet length too long/;
+
 class KeptConnectionLost extends Error {}
 
 /** An address as `--state-nodes` has it; IPv6 in brackets. */
@@ -88,7 +91,8 @@ function once(target: RequestOptions, options: AskOptions): Promise<NodeAnswer> 
     let isAnswered = false;
     const fail = (error: Error) => {
       const isLost = sent.reusedSocket && !isAnswered && codeOf(error) === "ECONNRESET";
-      reject(isLost ? new KeptConnectionLost(error.message) : error);
+      if (isLost) reject(new KeptConnectionLost(error.message));
+      else reject(NO_TLS.test(error.message) ? new Error("speaks no TLS: name stateListen of a state node") : error);
     };
     sent.setTimeout(silenceMs, () => end(`no answer within ${silenceMs} ms`));
     // A request that was ended may fail once more.
