@@ -21,9 +21,13 @@ export async function runProgram(
     .exitOverride()
     .configureOutput(outputOf(runtime))
     .showHelpAfterError("Run the command with --help for its usage.");
+  const program = build(base, act);
   try {
-    await build(base, act).parseAsync(markDashed(args), { from: "user" });
+    await program.parseAsync(markDashed(args), { from: "user" });
   } catch (error) {
+    if (error instanceof CommanderError && error.code === "commander.excessArguments") {
+      runtime.report(hintOfNpm(args, program, runtime));
+    }
     if (error instanceof CommanderError) return error.exitCode === EXIT.ok ? EXIT.ok : EXIT.usage;
     if (error instanceof Stop) {
       if (error.data !== "") await runtime.print(tinted(error.data, runtime.paint));
@@ -33,6 +37,17 @@ export async function runProgram(
     throw error;
   }
   return exitCode;
+}
+
+/** npm takes options that no `--` precedes, and passes their values on as arguments. `--yes` is one of its own. */
+function hintOfNpm(args: readonly string[], program: Command, { env }: Runtime): string {
+  const called = args.reduce((at, word) => at.commands.find((each) => each.name() === word) ?? at, program);
+  const taken = called.options
+    .map(({ long }) => long ?? "")
+    .filter((long) => long !== "--yes" && env(`npm_config_${long.slice(2).replaceAll("-", "_")}`));
+  return taken.length === 0
+    ? ""
+    : `npm took ${taken.join(", ")} for itself; write -- before the options, and npm passes them on\n`;
 }
 
 /** Width of help without a terminal. */

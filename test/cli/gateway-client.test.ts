@@ -33,7 +33,7 @@ describe("which gateway a command works with", () => {
   });
 
   it.each([
-    [{}, {}, "no gateway given; use --gateway or WAYBILL_GATEWAY"],
+    [{}, {}, "no gateway given; use --gateway or WAYBILL_GATEWAY (`waybill start` runs one at http://127.0.0.1:8787)"],
     [{ gateway: "gw.test" }, {}, "write it like https://api.example.com"],
     [{ gateway: "ftp://gw.test" }, {}, "neither http nor https"],
     [{ gateway: "https://u:p@gw.test" }, {}, "it contains a user name or password"],

@@ -135,3 +135,11 @@ it("each command works, and shows what the page says", { timeout: 300_000 }, asy
   }
   await gateway?.stop();
 });
+
+it("a file with a fault is a test that fails, and shows the fault alone", { timeout: 60_000 }, () => {
+  writeFileSync(join(project, "examples.json"), '{ "examples": [{ "path": "/orders/17", "problem": "malformed" }] }\n');
+  const { status, stdout, stderr } = spawnSync("npm", ["test"], { cwd: project, env: env(), encoding: "utf8" });
+  expect([status, stderr]).toEqual([1, ""]);
+  expect(stdout).toMatch(/examples\.json:1:\d+: \/examples\/0\/problem: There is no problem type "malformed"/);
+  expect(stdout).not.toContain("node_modules/waybill/dist");
+});

@@ -176,7 +176,8 @@ export const GATEWAY_HELP = `The gateway is that of --gateway or ${ADDRESS_VARIA
 export const gatewayAddress = ({ gateway, insecure }: GatewayOptions, runtime: Runtime) => {
   const given = gateway ?? runtime.env(ADDRESS_VARIABLE);
   if (given === undefined || given === "") {
-    return err(`error: no gateway given; use --gateway or ${ADDRESS_VARIABLE}\n`);
+    const own = "`waybill start` runs one at http://127.0.0.1:8787";
+    return err(`error: no gateway given; use --gateway or ${ADDRESS_VARIABLE} (${own})\n`);
   }
   const address = readAddress(given);
   if (!address.ok) return err(`error: ${escapeControls(given)} is not a gateway address: ${address.error}\n`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { objectsOf, type RuntimeOptions, waybill } from "../fake-runtime.ts";
+import { FakeClock, objectsOf, type RuntimeOptions, waybill } from "../fake-runtime.ts";
 import { MemoryFiles } from "../memory-files.ts";
 import { fakeDirectory } from "./fake-directory.ts";
 
@@ -105,6 +105,23 @@ describe("waybill directory import", () => {
       "stdin: 3 lines: 3 added, 0 unchanged, 0 replaced, 0 conflicts, 0 faults; nothing was written\n",
     ]);
     expect(world.entries.size).toBe(0);
+  });
+
+  it.each([
+    ["import", "slug", "a.ndjson"],
+    ["export", "slug"],
+    ["stat", "slug"],
+  ])("says at once that no gateway answers: %s", async (...args) => {
+    const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", syscall: "connect" });
+    const clock = new FakeClock(0);
+    const fetch = () => Promise.reject(new TypeError("fetch failed", { cause }));
+    const files = MemoryFiles.of({ "a.ndjson": ndjson(rowsOf(2)) });
+    const { code, stderr } = await run(fakeDirectory(), args, { files, fetch, clock });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^error: no gateway answers at \S+: .*\n {2}is it running\?/),
+    ]);
+    expect(clock.nowMs).toBe(0);
   });
 
   it("repeats what breaks, and goes on from its state", async () => {

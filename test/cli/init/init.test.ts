@@ -167,7 +167,7 @@ describe("waybill init", () => {
 
   it.each([
     [["--sample", "1541815603606036480"], 64, "can be read as snowflake, discord-snowflake, sharding-id; name one"],
-    [["--sample", "acme-corp"], 1, '"acme-corp" is no ID of a built-in layout.'],
+    [["--sample", "acme-corp"], 1, '"acme-corp" is no ID of a built-in layout.\n  a table can declare a layout for it'],
     [["--sample", "1541815603606036480", "--layout", "ulid"], 64, "is no ID of ulid; it is one of snowflake"],
     [["--sample", "1541815603606036480", "--layout", "snowflak"], 64, "did you mean snowflake"],
     [["--layout", "ulid"], 64, "--layout and --sample-region are about a sample"],
@@ -390,6 +390,20 @@ describe("npm create waybill", () => {
       code: 0,
     });
     expect((await waybill(["a", "b"], { program: create })).code).toBe(64);
+  });
+
+  it("names the options that npm took for itself", async () => {
+    const env = {
+      npm_config_sample: "true",
+      npm_config_sample_region: "true",
+      npm_config_yes: "true",
+      npm_config_registry: "x",
+    };
+    const hint = "npm took --sample, --sample-region for itself; write -- before the options, and npm passes them on\n";
+    const { code, stderr } = await waybill(["p", "ID", "eu"], { program: create, env });
+    expect([code, stderr]).toEqual([64, expect.stringMatching(/^error: too many arguments/)]);
+    expect(stderr.endsWith(hint)).toBe(true);
+    expect((await waybill(["p", "ID", "eu"], { program: create })).stderr).not.toContain("npm took");
   });
 });
 

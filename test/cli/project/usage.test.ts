@@ -14,4 +14,14 @@ describe("commands of a project refuse wrong use with 64, before they do anythin
     const { code, stdout, stderr } = await waybill(args);
     expect([code, stdout, stderr]).toEqual([64, "", expect.stringMatching(words)]);
   });
+
+  it.each([
+    [["start", "9000"], { npm_config_port: "true" }, /npm took --port for itself; .*: npm start -- --port 9000\n/],
+    [["start"], { npm_config_port: "9000" }, /npm took --port for itself/],
+    [["start", "a.json", "0.0.0.0:80"], { npm_config_listen: "true" }, /npm took --listen for itself/],
+    [["table", "check", "a", "b"], { npm_config_strict: "true" }, /npm took --strict for itself/],
+  ])("%j, where npm took an option: %j", async (args, env, words) => {
+    const { code, stdout, stderr } = await waybill(args, { env });
+    expect([code, stdout, stderr]).toEqual([64, "", expect.stringMatching(words)]);
+  });
 });

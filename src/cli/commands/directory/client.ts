@@ -12,9 +12,8 @@ import {
   type GatewayResponse,
   gatewayAddress,
   readObject,
-  sendRequest,
 } from "../../client/http.ts";
-import { repeated } from "../../client/repeat.ts";
+import { senderTo } from "../../client/repeat.ts";
 import { escapeControls } from "../../lib/output.ts";
 import { fail, misuse, type Runtime } from "../../runtime.ts";
 
@@ -53,19 +52,19 @@ export const openDirectory = (name: string, options: GatewayOptions, runtime: Ru
 
 const connect = (name: string, address: GatewayAddress, runtime: Runtime): DirectoryClient => {
   const base = `/-/directory/${encodeURIComponent(name)}`;
-  const send = (request: GatewayRequest) =>
-    sendRequest(address, { ...request, path: `${base}${request.path}` }, runtime);
+  const { once, repeated } = senderTo(address, runtime);
+  const within = (request: GatewayRequest) => ({ ...request, path: `${base}${request.path}` });
   return {
     url: address.url,
     place: `${address.url}${base}`,
-    send,
+    send: (request) => once(within(request)),
     async keyForm() {
-      const answer = await sendRequest(address, { method: "GET", path: "/-/directory" }, runtime);
+      const answer = await once({ method: "GET", path: "/-/directory" });
       const read = answer.ok ? v.safeParse(DIRECTORIES, readObject(answer.value.bytes)) : undefined;
       return read?.success ? read.output.directories.find((one) => one.name === name)?.key : undefined;
     },
     async insist(request, hint = () => "") {
-      const answer = await repeated(() => send(request), runtime);
+      const answer = await repeated(within(request));
       return answer.ok ? answer.value : fail(formatFailure(address.url, answer.error) + hint());
     },
   };

@@ -149,7 +149,7 @@ async function askSample(given: Given, layouts: readonly Layout[], ask: Ask, run
   const { sample: flag } = given;
   if (flag !== undefined) {
     const sample = read(flag);
-    return isRead(sample, given, layouts) ? sample : fail(`error: ${unreadable(sample)}\n`);
+    return isRead(sample, given, layouts) ? sample : fail(`error: ${unreadable(sample)}\n${OTHERWISE}`);
   }
   const text = await ask({
     flag,
@@ -160,12 +160,15 @@ async function askSample(given: Given, layouts: readonly Layout[], ask: Ask, run
   if (text === NONE) return undefined;
   const sample = read(text);
   if (sample.readings.length > 0) return sample;
-  runtime.report(`${unreadable(sample)} The table begins without it.\n`);
+  runtime.report(`${unreadable(sample)} The table begins without it.\n${OTHERWISE}`);
   return undefined;
 }
 
 const isRead = (sample: Sample, { layout }: Given, layouts: readonly Layout[]): boolean =>
   sample.readings.length > 0 || layouts.some((each) => each.name === layout && readingsAs(sample, each).length > 0);
+
+const OTHERWISE =
+  "  a table can declare a layout for it, or a directory of such texts: begin without a sample, and add that\n";
 
 const unreadable = ({ id, hint }: Sample): string =>
   escapeControls(`${JSON.stringify(id)} is no ID of a built-in layout.${hint}`);

@@ -18,6 +18,9 @@ const PORT = 8787;
 const OTHER_PORT = "Choose another one with --port, for example `waybill start --port 9000`.";
 const OTHER_ADDRESS = "Choose another one with --listen, for example `waybill start --listen 0.0.0.0:9000`.";
 
+const PORT_OF_NPM =
+  "error: npm took --port for itself; write -- before it, and npm passes it on: npm start -- --port 9000\n";
+
 export const start = command({
   name: "start",
   description: "serve a routing table on this machine while you work on it",
@@ -43,6 +46,7 @@ Examples:
 
 Exit code: 0 after Ctrl-C or SIGTERM, 1 if the table has faults or the gateway cannot run.`,
   run: async (runtime, [tableFile = TABLE_FILE_DEFAULT], { port, listen, state, reload, standIns }) => {
+    if (port === undefined && runtime.env("npm_config_port")) return misuse(PORT_OF_NPM);
     if (port !== undefined && listen !== undefined) return misuse("error: --port and --listen exclude each other\n");
     const address = listen === undefined ? { host: HOST, port: port ?? PORT } : listenAddress(listen);
     const { startProject } = await import("../../../host/project/start.ts");

@@ -11,9 +11,8 @@ import {
   type GatewayResponse,
   gatewayAddress,
   readObject,
-  sendRequest,
 } from "../../client/http.ts";
-import { repeated } from "../../client/repeat.ts";
+import { senderTo } from "../../client/repeat.ts";
 import { option } from "../../command.ts";
 import { escapeControls } from "../../lib/output.ts";
 import { fail, misuse, type Runtime } from "../../runtime.ts";
@@ -85,7 +84,7 @@ function connect(
   onDisk: ReadonlyMap<string, readonly string[]> | undefined,
   runtime: Runtime,
 ): StateClient {
-  const ask = (request: GatewayRequest) => repeated(() => sendRequest(address, request, runtime, DEADLINE_MS), runtime);
+  const { repeated: ask } = senderTo(address, runtime, DEADLINE_MS);
   const insist = async (request: GatewayRequest) => answerOf(address, await ask(request));
   return {
     from: onDisk === undefined ? "running" : "stopped",
