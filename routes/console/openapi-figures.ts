@@ -1,7 +1,8 @@
+import { TEXT, TIME } from "../openapi/paths.ts";
+
 /** Schemas of figures over time, for OpenAPI. */
 
-const TEXT = { type: "string" };
-const OR_NULL = { type: ["string", "null"] };
+export const OR_NULL = { type: ["string", "null"] };
 
 const NUMBERS = { type: "array", items: { type: "number" } };
 const TIMES = { type: "array", items: { type: ["number", "null"] }, description: "Milliseconds." };
@@ -55,7 +56,6 @@ const TABLE_FIGURES = {
   },
 };
 
-export const TIME = { type: "string", format: "date-time" };
 const ISOLATE = {
   type: "object",
   required: ["isolate", "revision", "canary", "confirmedAt", "reportedAt"],

@@ -1,9 +1,6 @@
-import { ID_PARAMETER, parameter, pathParameter } from "../openapi/paths.ts";
+import { ID_PARAMETER, parameter, pathParameter, TEXT, TIME } from "../openapi/paths.ts";
 import { json, operation, PAGE_PARAMETERS } from "../openapi/table.ts";
-import { HISTORY, PROBLEM_SAMPLES, TIME } from "./openapi-figures.ts";
-
-const TEXT = { type: "string" };
-const OR_NULL = { type: ["string", "null"] };
+import { HISTORY, OR_NULL, PROBLEM_SAMPLES } from "./openapi-figures.ts";
 
 const SESSION_VIEW = {
   type: "object",

@@ -9,7 +9,7 @@ import type { OpenApiPart } from "../feature.ts";
 import { requireScope, siteOf } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
 import { TABLE_CANARY } from "../lib/table-canary.ts";
-import { entityPaths, ID_PARAMETER, type Paths, pathParameter, withoutIdPaths } from "./paths.ts";
+import { entityPaths, ID_PARAMETER, type Paths, pathParameter, TEXT, withoutIdPaths } from "./paths.ts";
 import { json, state, tablePaths, VIEWERS } from "./table.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
@@ -71,7 +71,6 @@ const SECURITY_SCHEMES = {
   session: SESSION_SCHEME,
 };
 
-const TEXT = { type: "string" };
 const SLUG = { type: "string", enum: PROBLEM_SLUGS };
 
 const PROBLEM_SCHEMA = {

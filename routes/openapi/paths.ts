@@ -5,6 +5,9 @@ import type { Listed } from "../../src/routing/resolve/listed.ts";
 /** The paths that a table gives to entities and to requests without an ID, as OpenAPI 3.1 describes them. */
 export type Paths = Record<string, object>;
 
+export const TEXT = { type: "string" };
+export const TIME = { type: "string", format: "date-time" };
+
 export const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 
 /** Bodies that an origin takes or answers: JSON to a client that is made from this document, and any type to all others. */

@@ -1,8 +1,7 @@
 import type { OpenApiPart } from "../feature.ts";
-import { type Paths, parameter, pathParameter } from "../openapi/paths.ts";
+import { type Paths, parameter, pathParameter, TEXT } from "../openapi/paths.ts";
 import { json, operation, state, WHOLE } from "../openapi/table.ts";
 
-const TEXT = { type: "string" };
 const DIGEST = { type: "string", pattern: "^[0-9a-f]{64}$" };
 const OBJECT = [
   pathParameter("part", { examples: ["sequences"] }),

@@ -86,7 +86,7 @@ function classRow(
 function shareText(count: number, all: number): string {
   if (all === 0) return "–";
   if (count === 0) return percentText(0);
-  return count > 0 && count / all < 0.000_05 ? `< ${percentText(0.000_1)}` : `${hundredthsText((count / all) * 100)} %`;
+  return count / all < 0.000_05 ? `< ${percentText(0.000_1)}` : `${hundredthsText((count / all) * 100)} %`;
 }
 
 function differenceInWords({ low, high }: ShareDifference, counted: number, isJudged: boolean): string {

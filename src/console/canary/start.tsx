@@ -41,6 +41,12 @@ function audienceOf(whom: Whom): Audience | undefined {
   return whom.kind === "countries" ? { countries: list } : { entities: list };
 }
 
+function whyNot(isOld: boolean, isSound: boolean, isNamed: boolean, { kind }: Whom): string | undefined {
+  if (isOld) return "Put your lines on the newest revision first.";
+  if (!isSound) return "The draft has faults; correct them first.";
+  return isNamed ? undefined : `Name ${kind === "countries" ? "a country" : "an entity"} first.`;
+}
+
 /** The draft as a canary: for whom, then a look at the difference. */
 export function StartCanary({ draft, known, running, onChange }: Props) {
   const [whom, setWhom] = useState<Whom>({
@@ -64,14 +70,7 @@ export function StartCanary({ draft, known, running, onChange }: Props) {
       },
     });
   };
-  const noName = `Name ${whom.kind === "countries" ? "a country" : "an entity"} first.`;
-  const because = isOld
-    ? "Put your lines on the newest revision first."
-    : table === undefined
-      ? "The draft has faults; correct them first."
-      : audience === undefined
-        ? noName
-        : undefined;
+  const because = whyNot(isOld, table !== undefined, audience !== undefined, whom);
   return (
     <Sheet
       title={running === null ? "Your draft as a canary" : "Replace it by your draft"}

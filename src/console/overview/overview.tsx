@@ -1,7 +1,7 @@
-import { gatewayNow } from "../app/clock.ts";
 import "../style/overview.css";
 import { useEffect, useMemo } from "preact/hooks";
 import { isReachable } from "../app/api.ts";
+import { gatewayNow } from "../app/clock.ts";
 import { Segments } from "../app/parts/button.tsx";
 import { Icon } from "../app/parts/icons.tsx";
 import { Note, PageHead, ProblemNote, Sheet, Skeleton } from "../app/parts/sheet.tsx";

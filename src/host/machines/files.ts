@@ -91,24 +91,30 @@ export function checkTls({ tlsFolder: folder, role }: TlsOptions, nowMs: number)
     ...authorities.map((each) => [caPath, each] as const),
   ];
   for (const [path, each] of dated) {
-    const { state, text } = datesOf(each, nowMs);
-    if (state !== "ok") ({ error: faults, warning: warnings, note: notes })[state].push(`${path} ${text}`);
+    const { state, text, remedy } = datesOf(each, nowMs);
+    if (state !== "ok") ({ error: faults, warning: warnings, note: notes })[state].push(`${path} ${text}: ${remedy}`);
   }
   return { faults, warnings, notes, tls: { authorities: authorities.map(String), certificate, key } };
 }
 
-/** The words follow the place of a certificate. */
-export function datesOf(certificate: X509Certificate, nowMs: number) {
+interface Dates {
+  readonly state: "ok" | "note" | "warning" | "error";
+  /** It follows the place of a certificate. */
+  readonly text: string;
+  readonly remedy: string;
+}
+
+export function datesOf(certificate: X509Certificate, nowMs: number): Dates {
   const fromMs = Date.parse(certificate.validFrom);
   const toMs = Date.parse(certificate.validTo);
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-  if (nowMs >= toMs) return { state: "error", text: `ended on ${day(toMs)}: renew it` } as const;
+  const remedy = "renew it";
+  if (nowMs >= toMs) return { state: "error", text: `ended on ${day(toMs)}`, remedy };
   if (nowMs < fromMs)
-    return { state: "error", text: `begins on ${day(fromMs)}: correct the clock, or make it anew` } as const;
+    return { state: "error", text: `begins on ${day(fromMs)}`, remedy: "correct the clock, or make it anew" };
   const days = Math.floor((toMs - nowMs) / DAY_MS);
-  const ends = `ends in ${days} days, on ${day(toMs)}`;
-  if (days >= SOON_DAYS) return { state: "ok", text: ends } as const;
-  return { state: days < URGENT_DAYS ? "warning" : "note", text: `${ends}: renew it` } as const;
+  const state = days < URGENT_DAYS ? "warning" : days < SOON_DAYS ? "note" : "ok";
+  return { state, text: `ends in ${days} days, on ${day(toMs)}`, remedy };
 }
 
 /** Each certificate is signed by the next, and the last one by an authority. */

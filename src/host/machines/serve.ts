@@ -95,7 +95,7 @@ function machineOf(build: string, options: MachineOptions, traces: TraceExport |
       traces?.onLine(line);
     },
     onEvent,
-    report: (text) => onEvent({ event: "machine", text }),
+    report: reportRunning,
   };
 }
 
@@ -105,9 +105,11 @@ function renewedTls(options: MachineOptions, first: TlsTexts): () => TlsTexts {
   return () => {
     const { faults, tls } = checkTls(options, Date.now());
     if (faults.length === 0 && tls !== undefined) last = tls;
-    else onEvent({ event: "machine", text: `The certificates of before stay: ${faults.join("; ")}` });
+    else reportRunning(`The certificates of before stay: ${faults.join("; ")}`);
     return last;
   };
 }
 
 const onEvent: Machine["onEvent"] = (event) => process.stdout.write(`${eventLine(event, Date.now())}\n`);
+
+const reportRunning: Machine["report"] = (text) => onEvent({ event: "machine", text });

@@ -1,6 +1,6 @@
-import { gatewayNow } from "../../app/clock.ts";
 import "../../style/lookup.css";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { gatewayNow } from "../../app/clock.ts";
 import { download } from "../../app/download.ts";
 import { force } from "../../app/force.ts";
 import { Button } from "../../app/parts/button.tsx";

@@ -62,12 +62,11 @@ function usedCertificates(options: MachineOptions, nowMs: number): readonly Find
     const pid = used === undefined ? undefined : runningOn(stateFolder, undefined, file);
     if (used === undefined || pid === undefined || onDisk?.fingerprint256 === used.fingerprint256) return [];
     const { state, text } = datesOf(used, nowMs);
-    const ends = text.replace(/: .*/, "");
     const remedy =
       role === "edge"
         ? "restart its `serve`"
         : "`waybill cluster restart --config FILE`, or a restart of its unit, loads it";
-    const words = `process ${pid} has another certificate than ${path}, which ${ends}: ${remedy}`;
+    const words = `process ${pid} has another certificate than ${path}, which ${text}: ${remedy}`;
     return [{ state: state === "error" ? "error" : "warning", text: words }];
   });
 }

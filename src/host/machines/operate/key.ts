@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { isIP } from "node:net";
 import { type Address, addressText } from "../addresses.ts";
 import type { ClusterOptions } from "../options.ts";
-import { DEADLINE_MS, type Finding, hostOf } from "./nodes.ts";
+import { bare, DEADLINE_MS, type Finding, hostOf } from "./nodes.ts";
 
 /**
  * Nodes prove their key to each other by this field of a CONNECT: the time in ms, a nonce, and HMAC-SHA-256 of both and the
@@ -32,7 +32,7 @@ async function probed(at: Address, advertised: string, probe: Probe): Promise<Ve
   const first = await connected(at, advertised, probe);
   const { verdict, remote } = first;
   // A peer may be named by a host name, and advertise its address.
-  const isNamed = remote !== undefined && isIP(at.host.replace(/^\[|\]$/g, "")) === 0;
+  const isNamed = remote !== undefined && isIP(bare(at.host)) === 0;
   return verdict === "refused" && isNamed ? (await connected(at, remote, probe)).verdict : verdict;
 }
 

@@ -16,7 +16,8 @@ export type Asked = { readonly status: number; readonly headers: IncomingHttpHea
 export const DEADLINE_MS = 3_000;
 const BYTES_MAX = 2 ** 20;
 
-const bare = (host: string): string => host.replace(/^\[|\]$/g, "");
+/** An IPv6 address without its brackets. */
+export const bare = (host: string): string => host.replace(/^\[|\]$/g, "");
 
 /** A socket on all addresses is asked on loopback. */
 export const hostOf = (host: string): string =>
