@@ -333,14 +333,14 @@ export const PLACES: readonly Place[] = [
     from: "a publisher: they are any text, and only the editor shows them",
     async show(stage) {
       // The editor draws what is in view, and a little more.
-      for (const texts of [PAYLOADS.slice(0, 25), PAYLOADS.slice(25)]) {
+      for (const texts of batches(PAYLOADS, 512)) {
         const ids = batches(texts, 256).map((names) => ({ layout: "luuid", class: names.join(" ") }));
         await publish(stage, ({ entities, ...table }) => ({
           entities: { classes: { path: "/classes/:id", ids }, ...without(entities, "classes") },
           ...table,
         }));
-        await stage.go("#/look-up");
         await stage.go("#/editor");
+        await stage.page.reload();
         await stage.see(stage.page.locator(".editor .cm-content"), inJson(texts));
       }
     },
