@@ -53,6 +53,8 @@ const stateProperties = (patterns: readonly string[], not: readonly string[] = [
   globSync([...patterns], { exclude: [...not] }).filter((file) => readFileSync(file, "utf8").includes("fast-check"));
 
 const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** Processes, stores and browsers share the machine with the tests beside them. A test that passes waits no longer for it. */
+const patience = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
 /** Test files share the modules that they load: nothing in them is changed by a test. */
 const onNode = {
   ...timeouts,
@@ -76,7 +78,7 @@ const often = {
   propertyRuns: Number(process.env["PROPERTY_RUNS"] ?? 20),
   propertySeed: process.env["PROPERTY_RUNS"] === undefined ? null : SEED,
 };
-const slowTimeouts = { testTimeout: 600_000, hookTimeout: 60_000 };
+const slowTimeouts = { ...patience, testTimeout: 600_000 };
 
 /**
  * `unit`: pure code and the command, in process. `rules`: what holds the house and its contract. `worker`: what needs the Workers runtime. `system`: black-box tests of
@@ -119,7 +121,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...timeouts,
+          ...patience,
           name: "system",
           globalSetup: "test/setup/packages.ts",
           sequence: { groupOrder: 3 },
@@ -132,7 +134,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...timeouts,
+          ...patience,
           name: "console",
           sequence: { groupOrder: 8 },
           maxWorkers: 2,

@@ -10,7 +10,7 @@ import { exitOf } from "../src/host/child.ts";
 const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
 npm run test:unit: types, Biome's rules and the unit tests
 npm run test:slow: properties with many cases, large tables, memory, others' libraries and engines, each feature left out
-.ci/run: npm test, then npm run test:slow with fewer cases, and without its last part
+.ci/run: npm test, and the properties of npm run test:slow with fewer cases
 npm run test:console: the console alone, in a real browser at a real gateway, with its slow tests
 npm run test:watch: the unit tests that an edit reaches, again and again
 npm test -- [arguments of vitest run]: vitest alone
@@ -49,8 +49,8 @@ const PLANS: Readonly<Record<string, readonly Stage[]>> = {
   "--ci": [
     CHECKS,
     [
-      [...QUICK, tests("slow-worker"), tests("slow"), CONSOLE],
-      [SYSTEM, tests("slow-system")],
+      [...QUICK, CONSOLE],
+      [SYSTEM, tests("slow")],
     ],
   ],
 };

@@ -24,7 +24,7 @@ beforeAll(async () => {
   // Whatever the gateway does not take for its own goes to an origin.
   const withoutId = { rest: { path: "/**", sources: [{ region: "eu" }] } };
   stack = await startStack({ ...origins.declared, withoutId }, { ADMIN_TOKENS });
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await origins?.stop();

@@ -71,7 +71,7 @@ beforeAll(async () => {
   stack = await startStack(declared, { PUBLIC_ID_KEYS: JSON.stringify({ sealed: [{ id: "2026", key }] }) });
   const minted = await fetch(`${stack.url}/mint`, { method: "POST", body: '{"entity":"order","country":"DE"}' });
   id = ((await minted.json()) as { readonly ids: readonly [string] }).ids[0];
-}, 60_000);
+});
 
 afterAll(async () => {
   await stack?.stop();

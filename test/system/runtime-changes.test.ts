@@ -23,7 +23,7 @@ beforeAll(async () => {
     { name: "twice", origin: { steps: [response(TWICE + lines(["set-cookie"], "a=1", "b=2"))] } },
     { name: "early", origin: { steps: [EARLY] } },
   ]);
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 const send = (method: string, region: string, fields = "", body = ""): Promise<Answer> => {

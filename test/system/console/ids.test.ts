@@ -7,7 +7,7 @@ import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violati
 let stack: ConsoleStack;
 beforeAll(async () => {
   stack = await startConsole();
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 async function openAs(who: "viewer" | "operator", place: string): Promise<OpenPage> {

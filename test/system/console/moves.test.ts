@@ -9,7 +9,7 @@ const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
 let stack: ConsoleStack;
 beforeAll(async () => {
   stack = await startConsole();
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 async function openAs(who: "viewer" | "operator", place: string): Promise<OpenPage> {

@@ -26,7 +26,7 @@ beforeAll(async () => {
       moved: {},
     };
   });
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 it("are names like others on every page", async () => {

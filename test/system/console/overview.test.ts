@@ -9,7 +9,7 @@ import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violati
 let stack: ConsoleStack;
 beforeAll(async () => {
   stack = await startConsole((table) => table, { REPORT_SECONDS: "1" });
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 async function openOverview(prepare: (page: Page) => Promise<void> = async () => undefined): Promise<OpenPage> {

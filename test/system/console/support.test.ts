@@ -22,7 +22,7 @@ beforeAll(async () => {
     }),
     { PUBLIC_ID_KEYS: JSON.stringify({ sealed: [{ id: "s", key: btoa("s".repeat(32)) }] }) },
   );
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 const authorization = `Bearer ${TOKENS.operator}`;

@@ -36,7 +36,7 @@ beforeAll(async () => {
     await signIn(own, who);
     opened.set(who, own);
   }
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await stopOrigin?.();

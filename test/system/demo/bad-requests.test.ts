@@ -25,7 +25,7 @@ beforeAll(async () => {
     routes: [{ when: { layout: "hotguid" }, region: "eu" }],
     moved: {},
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   origin.closeAllConnections();

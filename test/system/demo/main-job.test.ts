@@ -10,7 +10,7 @@ interface Minted {
 let stack: DemoStack;
 beforeAll(async () => {
   stack = await startDemoStack();
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 async function mint(request: object): Promise<Minted> {

@@ -39,7 +39,7 @@ beforeAll(async () => {
     moved: {},
   };
   stack = await startStack(table, { REPORT_SECONDS: "1" });
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   for (const origin of origins.values()) await origin.stop();

@@ -61,7 +61,7 @@ beforeAll(async () => {
   const demo = readDemoTable();
   const declared = { ...demo, regions: { eu, us: region, ap: region }, moved: {} } as typeof demo;
   stack = await startStack(declared, { CHECK_SECONDS: "1", REPORT_SECONDS: "1" });
-}, 60_000);
+});
 
 afterAll(async () => {
   await stack?.stop();

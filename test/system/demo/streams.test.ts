@@ -10,7 +10,7 @@ beforeAll(async () => {
   stack = await startDemoStack({ REQUEST_LOG: "json" });
   const response = await fetch(`${stack.url}/mint`, { method: "POST", body: '{"entity":"order","country":"DE"}' });
   id = ((await response.json()) as { readonly ids: readonly [string] }).ids[0];
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 const BYTES = 100 * 1024 * 1024;

@@ -80,7 +80,7 @@ beforeAll(async () => {
   });
   writeFileSync(join(folder, CONFIG_FILE), fourGateways(config));
   await start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await running?.stop();

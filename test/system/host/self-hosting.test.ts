@@ -125,7 +125,7 @@ beforeAll(async () => {
   await once(origin.listen(0, "127.0.0.1"), "listening");
   port = await findFreePorts();
   await startHosted();
-}, 60_000);
+});
 
 afterAll(async () => {
   if (gateway?.exitCode === null) await stopHosted();

@@ -102,7 +102,7 @@ const waybill = (...args: readonly string[]) =>
 beforeAll(async () => {
   await once(origin.listen(0, "127.0.0.1"), "listening");
   expect(waybill("build", fileOf("first"), "--out", build)).toMatchObject({ status: 0 });
-}, 60_000);
+});
 
 afterEach(() => {
   for (const { pid = 0, exitCode, signalCode } of running)
@@ -117,9 +117,7 @@ afterAll(() => {
 });
 
 describe("a table that a start hands over", () => {
-  it("is published as the control plane publishes, before the first request, and once", {
-    timeout: 60_000,
-  }, async () => {
+  it("is published as the control plane publishes, before the first request, and once", async () => {
     const state = newState();
     const first = await serve(state);
     expect(first.printed()).toMatch(/, revision 1\n$/);
@@ -157,9 +155,7 @@ describe("a table that a start hands over", () => {
     expect(await same.stop()).toBe(0);
   });
 
-  it("ends a running canary if it differs from the table in force, and else leaves it", {
-    timeout: 60_000,
-  }, async () => {
+  it("ends a running canary if it differs from the table in force, and else leaves it", async () => {
     const state = newState();
     const first = await serve(state);
     const body = JSON.stringify({ table: JSON.parse(textOf("second")), share: 50 });
@@ -189,9 +185,7 @@ describe("a table that a start hands over", () => {
     expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining("none.json") });
   });
 
-  it("that the gateway does not take ends the start with its reason, and serves no other table", {
-    timeout: 60_000,
-  }, async () => {
+  it("that the gateway does not take ends the start with its reason, and serves no other table", async () => {
     const state = newState();
     const first = await serve(state);
     expect((await first.publish("second", 1)).status).toBe(201);
@@ -263,9 +257,7 @@ describe("the state of a version whose starts and commands wrote KV themselves",
     );
   }
 
-  it("that never asked its object serves its table, which becomes the history's first", {
-    timeout: 60_000,
-  }, async () => {
+  it("that never asked its object serves its table, which becomes the history's first", async () => {
     const state = newState();
     putFormerly(state, "second", { revision: 3 });
     const gateway = await serve(state);
@@ -281,7 +273,7 @@ describe("the state of a version whose starts and commands wrote KV themselves",
     await gateway.stop();
   });
 
-  it("takes a table at its start as the next revision", { timeout: 60_000 }, async () => {
+  it("takes a table at its start as the next revision", async () => {
     const state = newState();
     putFormerly(state, "second", { revision: 3 });
     const gateway = await serve(state, "--table", fileOf("third"));
@@ -300,9 +292,7 @@ describe("the state of a version whose starts and commands wrote KV themselves",
     await unchanged.stop();
   });
 
-  it("keeps the table of a build for an empty KV beside a history: the history puts it back before a request", {
-    timeout: 60_000,
-  }, async () => {
+  it("keeps the table of a build for an empty KV beside a history: the history puts it back before a request", async () => {
     const state = newState();
     const first = await serve(state, "--table", fileOf("second"));
     expect(await first.regionOf()).toBe("second");

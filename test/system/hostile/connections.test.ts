@@ -68,7 +68,7 @@ beforeAll(async () => {
   const itself = { name: SELF, origin: { steps: [] }, url: () => relay.url };
   stack = await startHostileStack([...SPLITS, ...HANGS, itself]);
   relay.leadTo(stack.gateway.port);
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await relay?.stop();

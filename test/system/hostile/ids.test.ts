@@ -6,7 +6,7 @@ let stack: Stack;
 beforeAll(async () => {
   origins = await startRecordingOrigins();
   stack = await startStack(origins.declared);
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await origins?.stop();

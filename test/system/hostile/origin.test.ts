@@ -20,7 +20,7 @@ import { settles } from "./settle.ts";
 let stack: HostileStack;
 beforeAll(async () => {
   stack = await startHostileStack(FAULTS);
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 /** How long a fault without a deadline may take, and how far beyond it one with. Generous: the machine may be busy. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
     moved: {},
   };
   stack = await startStack(table);
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await origin?.stop();

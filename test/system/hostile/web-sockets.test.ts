@@ -87,7 +87,7 @@ const SOCKETS = 50;
 let stack: HostileStack;
 beforeAll(async () => {
   stack = await startHostileStack([...REFUSALS, ...TUNNELS, MANY]);
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 describe("an origin that does not change the protocol", () => {

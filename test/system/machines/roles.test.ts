@@ -117,7 +117,7 @@ describe("an edge and a state node", () => {
     await cold.stop();
   });
 
-  it("take sockets that they inherit", { timeout: 60_000 }, async () => {
+  it("take sockets that they inherit", async () => {
     const server = createNetServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle;
@@ -137,7 +137,7 @@ describe("an edge and a state node", () => {
     );
   });
 
-  it("let requests finish at the first signal, and end at the second", { timeout: 60_000 }, async () => {
+  it("let requests finish at the first signal, and end at the second", async () => {
     const edge = await startEdge("e4");
     const slow = get(edge.urls[0], `/orders/${ORDER}/slow`);
     await delay(500);
@@ -187,7 +187,7 @@ describe("a start that is refused", () => {
       ],
       /already in use.*[\s\S]*Choose another address/i,
     ],
-  ])("%s", { timeout: 60_000 }, async (_, args, why) => {
+  ])("%s", async (_, args, why) => {
     await expect(serve(args(), { cwd: folder })).rejects.toThrow(why);
   });
 

@@ -129,7 +129,7 @@ it("a state node has renewed certificates from its next start on, if they fit", 
 });
 
 describe("an edge", () => {
-  it("tells nothing to a server that is no state node", { timeout: 60_000 }, async () => {
+  it("tells nothing to a server that is no state node", async () => {
     let heard = 0;
     let connections = 0;
     const places = ["foreign/state", "expired/state", "tls/edge"];

@@ -65,7 +65,7 @@ beforeAll(async () => {
     const response = await fetch(`${url}/-/table`, { method: "PUT", headers, body });
     if (!response.ok) throw new Error(await response.text());
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all([alone, entry, far].map((stack) => stack?.stop()));

@@ -55,7 +55,7 @@ beforeAll(async () => {
   });
   worker = await workerWith(tableText);
   await (await start(published)).stop();
-}, 60_000);
+});
 
 afterAll(async () => {
   await orders?.stop();
@@ -161,7 +161,7 @@ const openIn = (state: string, { key }: Subject): readonly string[] => {
 };
 
 describe.each(Object.entries(SUBJECTS))("%s, whose implementation comes with its first call", (_name, subject) => {
-  it("answers ten first calls at once", { timeout: 60_000 }, async () => {
+  it("answers ten first calls at once", async () => {
     const gateway = await start(newState());
     try {
       const answers = await Promise.all(Array.from({ length: 10 }, (_, at) => subject.call(gateway.url, at)));
@@ -219,7 +219,7 @@ describe("objects that workerd has evicted", () => {
 });
 
 describe("an alarm that is the first call of its object", () => {
-  it("brings KV to the revision that was accepted before SIGKILL", { timeout: 60_000 }, async () => {
+  it("brings KV to the revision that was accepted before SIGKILL", async () => {
     const state = newState();
     const { call: publish } = SUBJECTS["TableTruth"] as Subject;
     const pointer = join(state, "kv", "table.current");

@@ -26,7 +26,7 @@ let origin: Awaited<ReturnType<typeof startOrigin>>;
 beforeAll(async () => {
   origin = await startOrigin();
   machines = await startMachines(tableOf(origin.url), 2);
-}, 60_000);
+});
 
 afterAll(async () => {
   await machines?.stop();
@@ -51,7 +51,7 @@ const sent = { "/routes/0": 60, "/routes/1": 44, "/routes/2": 0, "/routes/2/cana
 const OF_DE = 80;
 const ALL = 60 + 44 + 12 + OF_DE;
 
-it("count each request once, at what decided it, over all isolates", { timeout: 60_000 }, async () => {
+it("count each request once, at what decided it, over all isolates", async () => {
   const paths = [
     ...Array.from({ length: sent["/routes/0"] }, () => order(5)),
     ...Array.from({ length: sent["/routes/1"] }, () => order(7)),
@@ -92,7 +92,7 @@ it("count each request once, at what decided it, over all isolates", { timeout: 
   expect(inCanary).toBe(2 * answered.filter((region) => region === "eu").length);
 });
 
-it("are there after the state node began anew, and so are the paths of problems", { timeout: 60_000 }, async () => {
+it("are there after the state node began anew, and so are the paths of problems", async () => {
   // It writes within 8 s.
   await delay(9_000);
   await machines.killState();

@@ -104,7 +104,7 @@ beforeAll(async () => {
       sources: [{ region: "eu" }],
     },
   } as never);
-}, 60_000);
+});
 
 afterAll(async () => {
   await stack?.stop();

@@ -33,7 +33,7 @@ beforeAll(async () => {
     body: '{"status":"new"}',
   });
   path = `/orders/${created.headers.get("waybill-entity-id")}`;
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await Promise.all(origins.map((origin) => origin.stop()));

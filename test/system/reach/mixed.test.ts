@@ -53,7 +53,7 @@ beforeAll(async () => {
   // It was moved: the region that it left still has it.
   documentsIn("us").set(`/orders/${MOVED}`, { status: "mixed", from: "us" });
   documentsIn("eu").set(`/orders/${MOVED}`, { status: "mixed", from: "eu" });
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 describe("a list", () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const rows = ["café", "中"].map((key) => JSON.stringify({ key, region: "eu" })).join("\n");
   const imported = await fetch(`${stack.url}/-/directory/slug/-/import`, { method: "POST", body: rows });
   if (!imported.ok) throw new Error(await imported.text());
-}, 60_000);
+});
 afterAll(async () => {
   await stack?.stop();
   await origins?.stop();

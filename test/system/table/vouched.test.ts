@@ -135,7 +135,7 @@ beforeAll(async () => {
   worker = await workerWith(bundled);
   version = await tableCodeVersion();
   state = await publishedState();
-}, 60_000);
+});
 
 afterAll(() => {
   origin.close();
@@ -155,7 +155,7 @@ it("a table that is published has its form in KV, and an isolate does not read i
   });
 });
 
-it("without a signing key there are no forms, and none is used", { timeout: 60_000 }, async () => {
+it("without a signing key there are no forms, and none is used", async () => {
   expect(forms(await publishedState({}))).toEqual([]);
   const copy = newState(state);
   writeFileSync(join(copy, "kv", bodyKey(digestOf(published))), "damaged");
@@ -221,7 +221,7 @@ function nameFaulty(copy: string): string {
 }
 
 describe.each(WORTHLESS)("with %s", (_, isReported, damage) => {
-  it("a table is checked and answers the same, and its form is written anew", { timeout: 60_000 }, async () => {
+  it("a table is checked and answers the same, and its form is written anew", async () => {
     const copy = newState(state);
     const digest = digestOf(published);
     const path = join(copy, "kv", formKey(digest, version));
@@ -241,7 +241,7 @@ describe.each(WORTHLESS)("with %s", (_, isReported, damage) => {
     });
   });
 
-  it("a table with faults is refused", { timeout: 60_000 }, async () => {
+  it("a table with faults is refused", async () => {
     const copy = newState(state);
     const digest = nameFaulty(copy);
     await damage(join(copy, "kv", formKey(digest, version)), digest, JSON.parse(faulty));

@@ -7,7 +7,7 @@ import { BRAZIL, type Desk, expectSound, GERMANY, startDesk } from "./desk.ts";
 let desk: Desk;
 beforeAll(async () => {
   desk = await startDesk();
-}, 60_000);
+});
 afterAll(() => desk?.stack.stop());
 
 async function openAs(who: "operator" | "viewer", query = "") {

@@ -8,7 +8,7 @@ import { answerAll, type Desk, dialogOf, POLAND, publishButton, review, startDes
 let desk: Desk;
 beforeAll(async () => {
   desk = await startDesk();
-}, 60_000);
+});
 afterAll(() => desk?.stack.stop());
 
 /** Another operator publishes, and the page knows it. */

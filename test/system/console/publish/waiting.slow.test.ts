@@ -17,7 +17,7 @@ import {
 let desk: Desk;
 beforeAll(async () => {
   desk = await startDesk();
-}, 60_000);
+});
 afterAll(() => desk?.stack.stop());
 
 describe("an answer that is lost", () => {

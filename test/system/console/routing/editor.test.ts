@@ -6,7 +6,7 @@ import { type ConsoleStack, type OpenPage, signIn, startConsole, TOKENS, violati
 let stack: ConsoleStack;
 beforeAll(async () => {
   stack = await startConsole();
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 async function expectSound(own: OpenPage): Promise<void> {

@@ -33,7 +33,7 @@ const HEIGHT_MAX = 1_500;
 let stack: StateStack;
 beforeAll(async () => {
   stack = await startStates();
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 /** Styles in the page's own way: its policy refuses those that tools add to a page. The page's own sheets stay; that of a test before goes. */

@@ -19,7 +19,7 @@ let own: FrozenPage;
 beforeAll(async () => {
   stack = await startConsole();
   own = await openFrozen(stack, TOKENS.operator);
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 const requestsAt = (second: number): number => 100 + (second % 50);

@@ -9,7 +9,7 @@ const NOTICED_MS = 10_000;
 let outage: Outage;
 beforeAll(async () => {
   outage = await startOutage(60_000);
-}, 60_000);
+});
 afterAll(() => outage?.stop());
 
 it("tells of an origin that is gone, with the requests that it fails", async () => {

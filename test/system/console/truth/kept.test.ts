@@ -11,7 +11,7 @@ const NOWHERE = "0192f0c1-7a30-80ff-8040-8f3b2a1c9d78";
 let stack: ConsoleStack;
 beforeAll(async () => {
   stack = await startConsole(({ default: _, ...table }) => table);
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 const box = (page: Page) => page.getByLabel("ID, short key, URL");

@@ -11,7 +11,7 @@ beforeAll(async () => {
     entities: { ...table.entities, chirp: { path: "/chirps/:id", ids: [{ layout: "snowflake" }] } },
     routes: [{ when: { entity: "chirp" }, region: "us" }, ...table.routes],
   }));
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 const box = (page: Page) => page.getByLabel("ID, short key, URL");

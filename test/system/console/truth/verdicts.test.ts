@@ -53,7 +53,7 @@ beforeAll(async () => {
     await signIn(own, who);
     opened.set(who, own);
   }
-}, 60_000);
+});
 afterAll(() => stack?.stop());
 
 /** A client's request: the region whose origin answers, or the status of the gateway. */
@@ -135,34 +135,6 @@ it("a list says of each ID what a request with it gets", async () => {
     await page.getByRole("button", { name: `${code} ${of.length}`, exact: true }).click();
     expect(await page.locator(".many tbody a").count()).toBe(of.length);
   }
-});
-
-it("from signing in to the region by keyboard takes at most two seconds", async () => {
-  const { page, context } = await stack.open("#/look-up", { permissions: ["clipboard-read", "clipboard-write"] });
-  await page.evaluate((id) => navigator.clipboard.writeText(id), OF_KAZAKHSTAN);
-  await page.goto("about:blank");
-  await page.goto(`${stack.consoleUrl}/-/console`);
-  await page.getByLabel("Token").waitFor();
-  const times: number[] = [];
-  for (let turn = 0; turn < 3; turn++) {
-    if (turn > 0) {
-      await page.getByRole("button", { name: "Clear" }).click();
-      await context.clearCookies();
-      await page.goto("about:blank");
-      await page.goto(`${stack.consoleUrl}/-/console`);
-    }
-    await page.getByLabel("Token").focus();
-    const begin = performance.now();
-    await page.keyboard.insertText(TOKENS.viewer);
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "viewer" }).waitFor();
-    await page.keyboard.press("Control+v");
-    await page.getByRole("heading", { name: "Goes to ap" }).waitFor();
-    times.push(performance.now() - begin);
-  }
-  // Other work on the machine makes a turn longer, never shorter.
-  expect(Math.min(...times)).toBeLessThan(2_000);
-  await context.close();
 });
 
 it("while a canary of the table runs, the page doubts itself, and the gateway's word is true for both tables", async () => {
