@@ -109,6 +109,24 @@ const UNREACHABLE: Problem = {
   members: {},
 };
 
+/**
+ * For what is asked again and again: answers overtake each other. Call it before the question. The function that it gives says
+ * whether the answer is news; one of a later question was taken otherwise.
+ */
+export function inOrder(): () => () => boolean {
+  let asked = 0;
+  let taken = 0;
+  return () => {
+    asked += 1;
+    const own = asked;
+    return () => {
+      const isNews = own >= taken;
+      if (isNews) taken = own;
+      return isNews;
+    };
+  };
+}
+
 /** Last segment of the type of a problem. */
 export const slugOf = (type = ""): string => type.slice(type.lastIndexOf("/") + 1);
 

@@ -2,7 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { IsolateTables, MetricsHistory } from "../../formats/console-api.ts";
 import { isBehind } from "../../formats/machines.ts";
 import type { Status } from "../../formats/table-api.ts";
-import { call, hasExpired, isReachable } from "./api.ts";
+import { call, hasExpired, inOrder, isReachable } from "./api.ts";
 import { gatewayNow } from "./clock.ts";
 import { knownTable, loadTable, mayView, reader, type Session, session } from "./session.ts";
 import { durationText, plural, wholeText } from "./words.ts";
@@ -98,13 +98,16 @@ export async function refreshForce(): Promise<void> {
   else if (session.peek()) await refreshOwn();
 }
 
+const ask = inOrder();
+
 async function refreshWhole(): Promise<void> {
+  const isNews = ask();
   const from = Math.floor(gatewayNow() / 1000);
   const [status, history] = await Promise.all([
     call<Status>("/-/table/status"),
     call<MetricsHistory>(`/-/metrics/history?span=hour&from=${from}`),
   ]);
-  if (!status.ok) return;
+  if (!status.ok || !isNews()) return;
   force.value = forceOf(status.value, history.ok ? history.value.isolates : undefined, gatewayNow());
   // Another may have published: IDs are read by the table in force.
   if (knownTable.peek() !== undefined && knownTable.peek()?.revision !== force.value.revision) await loadTable();
@@ -112,8 +115,9 @@ async function refreshWhole(): Promise<void> {
 
 /** Support learns the revision of the isolate that answers. */
 async function refreshOwn(): Promise<void> {
+  const isNews = ask();
   const answer = await call<Session>("/-/console/session");
-  if (!answer.ok || typeof answer.value.revision !== "number") return;
+  if (!answer.ok || typeof answer.value.revision !== "number" || !isNews()) return;
   force.value = { revision: answer.value.revision, isPending: false, atMs: gatewayNow() };
   const known = reader.peek().revision;
   if (known !== undefined && known !== answer.value.revision) await loadTable();

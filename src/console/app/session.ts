@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { patternsOf } from "../../routing/lookup/paths.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { bareReader, type Names, type Reader } from "../lookup/reader.ts";
-import { type Answer, call, hasExpired, type Problem } from "./api.ts";
+import { type Answer, call, hasExpired, inOrder, type Problem } from "./api.ts";
 import { ownOf } from "./own.ts";
 import { forgetTyped, ownTyped } from "./typed.ts";
 
@@ -108,9 +108,12 @@ const keyedOf = ({
 /** For a directory that names none. */
 const CACHE_SECONDS = 60;
 
+const askTable = inOrder();
+
 /** Data that the page needs to read IDs: the table for viewers, its names for support. */
 export async function loadTable(): Promise<void> {
-  namesProblem.value = mayView.value ? await loadWhole() : await loadNames();
+  const isNews = askTable();
+  namesProblem.value = mayView.value ? await loadWhole(isNews) : await loadNames(isNews);
 }
 
 const BROKEN: Problem = {
@@ -121,13 +124,14 @@ const BROKEN: Problem = {
   members: {},
 };
 
-async function loadWhole(): Promise<Problem | undefined> {
+async function loadWhole(isNews: () => boolean): Promise<Problem | undefined> {
   // The parsers of tables and of positions are large: before sign-in nothing needs them. Without positions a rule has no line.
   const [answer, parts, positions] = await Promise.all([
     call<string>("/-/table", { asText: true }),
     import("../lookup/table-reader.ts").catch(() => undefined),
     import("../../formats/console/positions.ts").catch(() => undefined),
   ]);
+  if (!isNews()) return namesProblem.peek();
   if (!answer.ok) return answer.problem;
   if (parts === undefined) return BROKEN;
   const revision = Number(answer.headers.get("waybill-revision") ?? 0);
@@ -146,12 +150,13 @@ async function loadWhole(): Promise<Problem | undefined> {
   return undefined;
 }
 
-async function loadNames(): Promise<Problem | undefined> {
+async function loadNames(isNews: () => boolean): Promise<Problem | undefined> {
   const [answer, regions, parts] = await Promise.all([
     call<Names>("/-/console/names"),
     call<{ readonly regions: Readonly<Record<string, unknown>> }>("/-/regions"),
     import("../lookup/table-reader.ts").catch(() => undefined),
   ]);
+  if (!isNews()) return namesProblem.peek();
   if (regions.ok) regionNames.value = Object.keys(regions.value.regions);
   if (!answer.ok) return answer.problem;
   if (parts === undefined) return BROKEN;

@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import type { RegionHealth } from "../../formats/region-state.ts";
 import { incidentsOf, type Trouble, troubleOf } from "../overview/incident.ts";
-import { call, hasExpired, isReachable } from "./api.ts";
+import { call, hasExpired, inOrder, isReachable } from "./api.ts";
 import { gatewayNow } from "./clock.ts";
 import { session } from "./session.ts";
 
@@ -34,8 +34,12 @@ export function watchTrouble(): void {
   });
 }
 
+const turn = inOrder();
+
 async function ask(): Promise<void> {
+  const isNews = turn();
   const answer = await call<{ readonly regions: Readonly<Record<string, RegionHealth>> }>("/-/regions");
+  if (!isNews()) return;
   // A gateway that cannot say how its regions are is not called well. One out of reach has a title of its own.
   const unknown: Trouble = { worst: "unknown", words: "Regions not known" };
   if (answer.ok) change(troubleOf(incidentsOf({ regions: answer.value.regions })));

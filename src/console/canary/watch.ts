@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { figuresFrom } from "../../formats/canary-verdict.ts";
 import type { MetricsHistory } from "../../formats/console-api.ts";
 import type { Status, TableRevision } from "../../formats/table-api.ts";
-import { call, type Problem } from "../app/api.ts";
+import { call, inOrder, type Problem } from "../app/api.ts";
 
 /** The page asks for these while it is open. */
 
@@ -25,9 +25,11 @@ function useAsked<Value>(ask: () => Promise<Asked<Value>>, everyMs: number, of: 
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     let isOver = false;
+    const order = inOrder();
     const load = async () => {
+      const isNews = order();
       const next = await ask();
-      if (isOver) return;
+      if (isOver || !isNews()) return;
       setAsked((before) => (next.problem === undefined ? next : { ...before, problem: next.problem }));
     };
     void load();

@@ -1,7 +1,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { ConsoleEvents, EventLog, HistorySpan, LogEvent, MetricsHistory } from "../../formats/console-api.ts";
 import type { Status, TableRevision } from "../../formats/table-api.ts";
-import { call, hasExpired, type Problem } from "../app/api.ts";
+import { call, hasExpired, inOrder, type Problem } from "../app/api.ts";
 import { gatewayNow } from "../app/clock.ts";
 import { knownTable, loadTable } from "../app/session.ts";
 import type { Regions } from "../lookup/ask.ts";
@@ -56,12 +56,16 @@ export const shown = computed((): MetricsHistory | undefined => {
   return own?.span === span ? lastOf(own, seconds) : undefined;
 });
 
+const askHistory = inOrder();
+
 export async function loadHistory(): Promise<void> {
   const { span } = RANGES[range.value];
+  const isNews = askHistory();
   const [short, long] = await Promise.all([
     call<MetricsHistory>("/-/metrics/history?span=hour"),
     span === "hour" ? undefined : call<MetricsHistory>(`/-/metrics/history?span=${span}`),
   ]);
+  if (!isNews()) return;
   if (short.ok) hour.value = short.value;
   if (long?.ok) longer.value = long.value;
   const failed = [short, long].find((answer) => answer?.ok === false);
@@ -84,27 +88,35 @@ async function loadNews(): Promise<void> {
   if (answer.ok) takeTraffic(answer.value);
 }
 
+const askRegions = inOrder();
+
 export async function loadRegions(): Promise<void> {
+  const isNews = askRegions();
   const answer = await call<Regions>("/-/regions");
-  if (answer.ok) {
-    // Figures of before would say that all is well.
-    if (Object.values(answer.value.regions).some(({ state }) => IN_TROUBLE.has(state))) await loadNews();
-    batch(() => {
+  // Figures of before would say that all is well.
+  if (answer.ok && Object.values(answer.value.regions).some(({ state }) => IN_TROUBLE.has(state))) await loadNews();
+  if (!isNews()) return;
+  batch(() => {
+    if (answer.ok) {
       regions.value = answer.value;
       regionsAtMs.value = gatewayNow();
-    });
-  }
-  regionsProblem.value = answer.ok ? undefined : answer.problem;
+    }
+    regionsProblem.value = answer.ok ? undefined : answer.problem;
+  });
 }
 
 const REVISIONS = 50;
 
+const askPublished = inOrder();
+
 /** The table in force and the last ones before it: again whenever another one is. */
 export async function loadPublished(): Promise<void> {
+  const isNews = askPublished();
   const [now, before] = await Promise.all([
     call<Status>("/-/table/status"),
     call<{ revisions: readonly TableRevision[] }>(`/-/table/revisions?limit=${REVISIONS}`),
   ]);
+  if (!isNews()) return;
   if (now.ok) status.value = now.value;
   if (before.ok) revisions.value = before.value.revisions;
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { call, type Problem } from "../../app/api.ts";
+import { call, inOrder, type Problem } from "../../app/api.ts";
 
 export interface Asked<Value> {
   /** The last one that came: it stays while the gateway does not answer. */
@@ -14,9 +14,11 @@ export function useAnswer<Value>(path: string, everyMs: number, key: unknown = p
   const [round, setRound] = useState(0);
   useEffect(() => {
     const gone = new AbortController();
+    const turn = inOrder();
     const ask = async () => {
+      const isNews = turn();
       const answer = await call<Value>(path, { signal: gone.signal });
-      if (gone.signal.aborted) return;
+      if (gone.signal.aborted || !isNews()) return;
       setState(({ value }) => (answer.ok ? { value: answer.value } : { value, problem: answer.problem }));
     };
     void ask();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { forceOf, forceWords } from "../../src/console/app/force.ts";
-import { readPlace } from "../../src/console/app/router.ts";
-import { durationText, endText } from "../../src/console/app/words.ts";
-import type { IsolateTables } from "../../src/formats/console-api.ts";
-import type { Status } from "../../src/formats/table-api.ts";
+import { forceOf, forceWords } from "../../../src/console/app/force.ts";
+import { readPlace } from "../../../src/console/app/router.ts";
+import { durationText, endText } from "../../../src/console/app/words.ts";
+import type { IsolateTables } from "../../../src/formats/console-api.ts";
+import type { Status } from "../../../src/formats/table-api.ts";
 
 const NOW = Date.parse("2026-11-26T21:48:00Z");
 const TIME = "2026-11-26T21:00:00Z";
