@@ -123,7 +123,7 @@ it("counts what each table decided, says that it is too early, and is promoted",
     .poll(async () => (await cells(own, "Requests")).slice(0, 2), { timeout: FIGURES_MS })
     .toEqual([String(inForce.requests), String(canary.requests)]);
   await page.getByRole("heading", { name: "Too early to judge" }).waitFor();
-  expect((await cells(own, "404")).slice(0, 3)).toEqual(["0 %", "0 %", "0"]);
+  expect((await cells(own, "404")).slice(0, 3)).toEqual(["0 %", "0 %", "0.00"]);
   for (const time of (await cells(own, "p99")).slice(0, 2)) expect(time).toMatch(/^[\d.]+ (?:ms|s)$/);
   await page.getByRole("listitem").filter({ hasText: "Long enough" }).getByText("0 min; at least 30").waitFor();
   await page.getByRole("listitem").filter({ hasText: "Same kind of IDs" }).getByText("chosen by hash").waitFor();
@@ -148,7 +148,7 @@ it("is called bad where it sends IDs to a region that lacks them, and is aborted
   await expect
     .poll(async () => (await cells(own, "Requests")).slice(0, 2), { timeout: FIGURES_MS })
     .toEqual([String(inForce.requests), String(canary.requests)]);
-  expect((await cells(own, "404")).slice(0, 3)).toEqual(["0 %", "100 %", "+100"]);
+  expect((await cells(own, "404")).slice(0, 3)).toEqual(["0 %", "100.00 %", "+100.00"]);
   await page
     .getByRole("listitem")
     .filter({ hasText: "No class is worse" })
