@@ -201,6 +201,41 @@ describe.skipIf(before === undefined)(`from ${before ?? "a version that the hist
   it("what is stored has only grown", () => {
     const lines = (folder: string): readonly string[] =>
       readFileSync(join(folder, "test/contract/snapshots/storage.txt"), "utf8").trimEnd().split("\n");
-    expect(lines(ROOT)).toEqual(expect.arrayContaining([...lines(old.sources)]));
+    const stored = lines(ROOT);
+    expect(lines(old.sources).filter((before) => !stored.some((now) => hasGrown(before, now)))).toEqual([]);
   });
 });
+
+describe("a table of SQLite has grown", () => {
+  const OLD = "CREATE TABLE a (id INTEGER PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID";
+  it.each<readonly [now: string, isGrown: boolean]>([
+    [OLD, true],
+    ["CREATE TABLE a ( id INTEGER PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID", true],
+    ["CREATE TABLE a (id INTEGER PRIMARY KEY, next INTEGER NOT NULL, more INTEGER) WITHOUT ROWID", true],
+    // The former version writes its own columns alone.
+    ["CREATE TABLE a (id INTEGER PRIMARY KEY, next INTEGER NOT NULL, more INTEGER NOT NULL) WITHOUT ROWID", false],
+    ["CREATE TABLE a (id INTEGER PRIMARY KEY, more INTEGER) WITHOUT ROWID", false],
+    ["CREATE TABLE a (id INTEGER PRIMARY KEY, next INTEGER NOT NULL)", false],
+    ["CREATE TABLE b (id INTEGER PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID", false],
+  ])("%s: %j", (now, isGrown) => {
+    expect(hasGrown(OLD, now)).toBe(isGrown);
+  });
+});
+
+/** A line of the snapshot is as before, or a table that has further columns, which may be NULL. */
+function hasGrown(before: string, now: string): boolean {
+  const [old, own] = [tableIn(before), tableIn(now)];
+  if (old === undefined || own === undefined) return before === now;
+  const more = own.columns.slice(old.columns.length);
+  return (
+    own.name === old.name &&
+    own.end === old.end &&
+    own.columns.startsWith(old.columns) &&
+    (more === "" || (more.startsWith(", ") && !more.includes("NOT NULL")))
+  );
+}
+
+function tableIn(line: string) {
+  const [, name, columns = "", end] = /^(CREATE TABLE \S+) \((.*)\)(.*)$/.exec(line) ?? [];
+  return name === undefined ? undefined : { name, columns: columns.trim(), end };
+}
