@@ -135,20 +135,20 @@ describe("what came of a request", () => {
     expect(await asked).toEqual({ ok: false, error: { reason: "late", seconds: 60 } });
   });
 
-  it("says in words that a server of http was asked by https", async () => {
-    const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  it.each([
+    ["http", "https", "HTTP/1.1 400 Bad Request\r\n\r\n", "unreachable", "the server does not speak TLS"],
+    ["https", "http", "\u0015\u0003\u0003\u0000\u0002\u0002\u0046", "cut", "the server does not speak HTTP"],
+  ])("says in words that a server of %s was asked by %s", async (right, wrong, answer, reason, fault) => {
+    const server = createServer((socket) => socket.end(answer));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const asked = await sendRequest(
-      { url: `https://127.0.0.1:${port}`, token: "t" },
+      { url: `${wrong}://127.0.0.1:${port}`, token: "t" },
       { method: "GET", path: "/-/table" },
       over(fetch),
     );
     server.close();
-    expect(asked).toEqual({
-      ok: false,
-      error: { reason: "unreachable", why: "the server does not speak TLS; should the address use http?" },
-    });
+    expect(asked).toEqual({ ok: false, error: { reason, why: `${fault}; should the address use ${right}?` } });
   });
 
   it("shows nothing of an answer that a terminal would obey", async () => {

@@ -301,9 +301,9 @@ const awaitChange = async ({ gateway, options: { json, wait }, sentAtMs, runtime
   if (wait === false) return { code: EXIT.ok };
   if (wait === "here") {
     const here = await untilHere(gateway, sentAtMs ?? runtime.nowMs(), runtime);
-    const { afterMs } = here;
+    const { afterMs, status } = here;
     if (afterMs === undefined) runtime.report(formatNotHere(here));
-    else if (!json) await runtime.print(formatHere(afterMs));
+    else if (!json) await runtime.print(formatHere(afterMs, status));
     return { code: EXIT.ok, inForceHereMs: afterMs };
   }
   const options = { seconds: wait, probes: PROBES_DEFAULT, ...(sentAtMs === undefined ? {} : { sinceMs: sentAtMs }) };

@@ -135,13 +135,17 @@ const USED = /^(?:read|write)$/;
 
 /** Without a code, `fetch` itself rejected the request. */
 const isUnsent = (error: unknown): boolean => {
-  const { code, syscall } = deepestOf(error);
+  const { name, code, syscall } = deepestOf(error);
+  // An answer that is no HTTP came from a connection; undici of Node 24 gives it no code.
+  if (name === "HTTPParserError") return false;
   return code === undefined || (UNSENT.test(String(code)) && !USED.test(String(syscall)));
 };
 
 /** The system's message, which `fetch` wraps. */
 const whyOf = (error: unknown): string => {
   const { code, message } = deepestOf(error);
+  // Not a status line (RFC 9112 §4), as from a TLS server.
+  if (/\(Expected HTTP\//.test(String(message))) return "the server does not speak HTTP; should the address use https?";
   const tls = /^ERR_SSL_/.test(String(code)) ? tlsSentence(String(code), String(message)) : undefined;
   if (tls !== undefined) return tls;
   return message === undefined || message === "" ? String(code ?? error) : String(message);
@@ -155,7 +159,7 @@ const tlsSentence = (code: string, message: string): string | undefined => {
   return error === "error" && reason !== undefined ? `TLS failed: ${reason}` : undefined;
 };
 
-const deepestOf = (error: unknown): { readonly [Name in "code" | "syscall" | "message"]?: unknown } => {
+const deepestOf = (error: unknown): { readonly [Name in "name" | "code" | "syscall" | "message"]?: unknown } => {
   const { cause } = error as { readonly cause?: unknown };
   return cause instanceof Error ? cause : (error as Error);
 };

@@ -130,7 +130,7 @@ const EVERY_MS = 1_000;
 const ON_CLOUDFLARE = "on Cloudflare within 2 minutes";
 
 /** When a change counts. */
-export const IN_FORCE_BY = `at once in a gateway of one process, ${ON_CLOUDFLARE}`;
+export const IN_FORCE_BY = `at once in a gateway of one process, within seconds in a cluster, ${ON_CLOUDFLARE}`;
 
 /** The same, for the one who confirms it. */
 export const EFFECT = `takes effect ${IN_FORCE_BY}\n`;
@@ -171,16 +171,19 @@ export const untilHere = async (
 
 const secondsText = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 
-/** For stdout. */
-export const formatHere = (afterMs: number): string =>
-  `in force here after ${secondsText(afterMs)}; ${ON_CLOUDFLARE} everywhere\n`;
+/** For stdout. `status`: the answer of a gateway in a cluster has its machines. */
+export const formatHere = (afterMs: number, status?: Status): string => {
+  const elsewhere = status?.machines ? "`waybill cluster status` shows all edges" : `${ON_CLOUDFLARE} everywhere`;
+  return `in force here after ${secondsText(afterMs)}; ${elsewhere}\n`;
+};
 
 /** For stderr. */
 export const formatNotHere = ({ status }: InForceHere): string => {
   if (status === undefined) return NOT_AWAITED;
   const why = status.lastError ? ` (${escapeControls(status.lastError)})` : "";
   const what = status.pending ? `stored, but not yet in KV${why}` : "not yet in force here";
-  return `${what}, ${HERE_MS / 1000} s after it was accepted; ${ON_CLOUDFLARE}; watch it with \`waybill table status --wait\`\n`;
+  const elsewhere = status.machines ? "" : `${ON_CLOUDFLARE}; `;
+  return `${what}, ${HERE_MS / 1000} s after it was accepted; ${elsewhere}watch it with \`waybill table status --wait\`\n`;
 };
 
 /** Without a value, it waits as long as a change should take. */

@@ -237,7 +237,7 @@ describe("waybill directory copy", () => {
     expect(made).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /^slug: 12,000 keys in 4 pages, 9\d\.\d kB; in force at once in a gateway of one process, on Cloudflare within 2 minutes\n$/,
+        /^slug: 12,000 keys in 4 pages, 9\d\.\d kB; in force at once in a gateway of one process, within seconds in a cluster, on Cloudflare within 2 minutes\n$/,
       ),
     });
     expect(world.directory.asked.at(-1)).toMatch(/^PUT \/-\/directory\/slug\/-\/copies\/[0-9a-f]{64}$/);

@@ -17,7 +17,8 @@ const setUp = async () => {
   return { plane, table, changesAsked };
 };
 
-const EFFECT = "takes effect at once in a gateway of one process, on Cloudflare within 2 minutes\n";
+const EFFECT =
+  "takes effect at once in a gateway of one process, within seconds in a cluster, on Cloudflare within 2 minutes\n";
 
 describe.concurrent("a canary of the whole table", () => {
   it("starts for a share, is seen in the status, and ends in both ways", async () => {

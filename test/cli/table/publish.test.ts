@@ -27,7 +27,7 @@ describe.concurrent("waybill table publish", () => {
       "  order (iuid)  country KZ  ap → us  1 key, 0.39 % of the key space, 1 of 4 countries",
       "  ride (iuid)   country KZ  ap → us  1 key, 0.39 % of the key space, 1 of 4 countries",
       "warning: region ap has no routes: no ID is routed there",
-      "takes effect at once in a gateway of one process, on Cloudflare within 2 minutes",
+      "takes effect at once in a gateway of one process, within seconds in a cluster, on Cloudflare within 2 minutes",
       "",
     ]);
     expect({ stdout, code }).toEqual({

@@ -160,6 +160,16 @@ describe("the isolate that answers", () => {
     expect(formatHere(400)).toBe("in force here after 0.40 s; on Cloudflare within 2 minutes everywhere\n");
   });
 
+  it("is one of several machines where the status names them, and Cloudflare is not spoken of", () => {
+    const machines = { edges: [], nodes: [] };
+    expect(formatHere(400, { ...statusOf(42), machines })).toBe(
+      "in force here after 0.40 s; `waybill cluster status` shows all edges\n",
+    );
+    expect(formatNotHere({ status: { ...behind(42), machines } })).toBe(
+      "not yet in force here, 2 s after it was accepted; watch it with `waybill table status --wait`\n",
+    );
+  });
+
   const WATCH = "on Cloudflare within 2 minutes; watch it with `waybill table status --wait`\n";
   it.each([
     ["has another table", behind(42), "not yet in force here, 2 s after it was accepted; "],

@@ -264,7 +264,7 @@ describe.concurrent("waybill table plan", () => {
         "  ride (iuid): 1 of its keys lose their region; their IDs get 404",
         "",
         "publishing",
-        "  takes effect at once in a gateway of one process, on Cloudflare within 2 minutes",
+        "  takes effect at once in a gateway of one process, within seconds in a cluster, on Cloudflare within 2 minutes",
         "",
       ].join("\n"),
     );
