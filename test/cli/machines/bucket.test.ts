@@ -7,14 +7,14 @@ type Lack = "if-none-match" | "if-match" | "etag" | "list" | "denied" | "absent"
 
 const AT_MS = Date.UTC(2026, 10, 27, 12);
 
-function storeWith(lack: Lack | undefined, dateMs: number) {
+function storeWith(lack: Lack | undefined, dateMs: () => number) {
   const objects = new Map<string, { body: string; etag: string }>();
   const seen: Request[] = [];
   let etags = 0;
   const answer = (status: number, text = "", etag?: string) =>
     new Response(status === 204 || status === 304 ? null : text, {
       status,
-      headers: { date: new Date(dateMs).toUTCString(), ...(etag === undefined ? {} : { etag }) },
+      headers: { date: new Date(dateMs()).toUTCString(), ...(etag === undefined ? {} : { etag }) },
     });
   const fetched = async (request: Request): Promise<Response> => {
     const { method, headers } = request;
@@ -57,12 +57,17 @@ const FILES: Readonly<Record<string, string>> = {
   "/c": "AWS_ACCESS_KEY_ID=AK\nAWS_SECRET_ACCESS_KEY=a-secret\nAWS_SESSION_TOKEN=a-token\n",
 };
 
-async function found(lack?: Lack, { offMs = 0, cluster = CLUSTER } = {}) {
+async function found(lack?: Lack, { offMs = 0, cluster = CLUSTER, writeMs = 0 } = {}) {
   // The middle of the second that `Date` names.
-  const store = storeWith(lack, AT_MS - 500 - offMs + 500);
+  let nowMs = AT_MS + 500;
+  const store = storeWith(lack, () => nowMs - 500 - offMs);
   const findings = await checkBucket(cluster, {
-    nowMs: () => AT_MS + 500,
-    fetch: store.fetch,
+    nowMs: () => nowMs,
+    fetch: (async (url: URL, init: RequestInit) => {
+      const answer = await store.fetch(url, init);
+      if (init.method === "PUT") nowMs += writeMs;
+      return answer;
+    }) as typeof fetch,
     deadline: () => new AbortController().signal,
     env: () => undefined,
     readText: (path) => FILES[path],
@@ -125,6 +130,18 @@ describe("a check of a bucket", () => {
     [-60_000, "error: this machine's clock is about 60.0 s behind the bucket's, and a node leaves at 2 s: run NTP"],
   ])("compares clocks that are %d ms apart", async (offMs, line) => {
     expect((await found(undefined, { offMs })).lines).toContain(line);
+  });
+
+  it.each<readonly [writeMs: number, lines: readonly string[]]>([
+    [79, []],
+    [
+      80,
+      [
+        "warning: a write to the bucket takes 80 ms, so that some creates with a key get 503 while a node is restarted: use a bucket near by",
+      ],
+    ],
+  ])("warns of a bucket whose writes take long: %d ms", async (writeMs, lines) => {
+    expect((await found(undefined, { writeMs })).lines.filter((line) => line.startsWith("warning"))).toEqual(lines);
   });
 
   it("compares clocks where the credentials are refused: a wrong clock may be why", async () => {
