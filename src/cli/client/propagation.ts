@@ -173,7 +173,7 @@ const secondsText = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 
 /** For stdout. `status`: the answer of a gateway in a cluster has its machines. */
 export const formatHere = (afterMs: number, status?: Status): string => {
-  const elsewhere = status?.machines ? "`waybill cluster status` shows all edges" : `${ON_CLOUDFLARE} everywhere`;
+  const elsewhere = status?.machines ? "within seconds on all edges" : `${ON_CLOUDFLARE} everywhere`;
   return `in force here after ${secondsText(afterMs)}; ${elsewhere}\n`;
 };
 

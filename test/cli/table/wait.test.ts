@@ -163,7 +163,7 @@ describe("the isolate that answers", () => {
   it("is one of several machines where the status names them, and Cloudflare is not spoken of", () => {
     const machines = { edges: [], nodes: [] };
     expect(formatHere(400, { ...statusOf(42), machines })).toBe(
-      "in force here after 0.40 s; `waybill cluster status` shows all edges\n",
+      "in force here after 0.40 s; within seconds on all edges\n",
     );
     expect(formatNotHere({ status: { ...behind(42), machines } })).toBe(
       "not yet in force here, 2 s after it was accepted; watch it with `waybill table status --wait`\n",
