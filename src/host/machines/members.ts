@@ -1,3 +1,4 @@
+import { type ParseError, parseTree } from "jsonc-parser";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { duplicateKey, nearest, parseJson, plainJson } from "../../routing/index.ts";
 
@@ -113,7 +114,9 @@ function noRole(
 function membersOf(file: MachineFile): Result<Members, readonly string[]> {
   const plain = plainJson(file.text);
   const value = parseJson(plain);
-  if (value === undefined) return err([`${file.path} is no JSON: correct it (comments are allowed)`]);
+  if (value === undefined) {
+    return err([`${file.path} is no JSON on line ${faultyLine(plain)}: correct it (comments are allowed)`]);
+  }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return err([`${file.path} must hold a JSON object, such as {"role": "edge"}`]);
   const twice = duplicateKey(plain);
@@ -127,6 +130,13 @@ function membersOf(file: MachineFile): Result<Members, readonly string[]> {
     else members[name] = isMember(name) ? resolved(name, given, file.resolve) : given;
   }
   return faults.length > 0 ? err(faults) : ok(members);
+}
+
+/** The first one, from 1. Where a comma or a brace is missing, that of what follows. */
+function faultyLine(text: string): number {
+  const faults: ParseError[] = [];
+  parseTree(text, faults);
+  return text.slice(0, faults[0]?.offset ?? 0).split("\n").length;
 }
 
 /** Paths of a file start at its folder. */

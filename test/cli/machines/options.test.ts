@@ -93,7 +93,14 @@ describe("options of a machine", () => {
     ["no role for TLS", { stateTls: "/tls" }, undefined, ["--state-tls needs --role edge or state"]],
     ["a misspelled role", { role: "egde" }, undefined, ['--role: "egde" is no role; write edge']],
     ["a file without a role", {}, {}, ['m.json has no role: write "role": "edge" or "role": "state"']],
-    ["a file that is no JSON", {}, "{", ["m.json is no JSON: correct it (comments are allowed)"]],
+    ["a file that is no JSON", {}, "{", ["m.json is no JSON on line 1: correct it (comments are allowed)"]],
+    [
+      "a comma that is missing",
+      {},
+      '{\n  "role": "edge", // comments count\n  "name": "e1"\n  "processes": 2\n}',
+      ["m.json is no JSON on line 4: correct it (comments are allowed)"],
+    ],
+    ["an empty file", {}, "", ["m.json is no JSON on line 1: correct it (comments are allowed)"]],
     ["a file with a list", {}, [], ['m.json must hold a JSON object, such as {"role": "edge"}']],
     ["a name twice", {}, '{"role": "edge", "role": "state"}', ['m.json has "role" twice: remove one']],
     [
