@@ -67,6 +67,8 @@ async function install() {
     await npm(root, npmArguments(plan));
     // npm corrects a package.json that differs from the lock file without a word; `ci` refuses it.
     if (!plan.isFresh && findMissing() !== undefined) await npm(root, npmArguments({ ...plan, isFresh: true }));
+    // npm 10 may end with 0 where it reached no registry.
+    if (installed() === undefined) stop(`npm has installed nothing, see above. ${FAILED}`);
   });
 }
 
@@ -78,14 +80,19 @@ function sayWaiting(pid) {
 }
 
 function findMissing() {
-  return planInstall(wanted, packagesOf(join(root, "node_modules", ".package-lock.json")), needs === "tools");
+  return planInstall(wanted, installed(), needs === "tools");
+}
+
+function installed() {
+  return packagesOf(join(root, "node_modules", ".package-lock.json"));
 }
 
 /** @param {string} folder @param {readonly string[]} args */
 async function npm(folder, args) {
   const { platform, execPath } = process;
   const [program, ...first] = npmCommand({ platform, execPath, npmPath: process.env["npm_execpath"] });
-  const result = await runNpm(folder, [program, ...first, ...args]);
+  // Without a registry the progress of npm 10.8 turns for ever.
+  const result = await runNpm(folder, [program, ...first, ...args, "--no-progress"]);
   if ("error" in result) return stop(`npm cannot be started (${result.error.message}): install Node with its npm`);
   if ("signal" in result) {
     process.stderr.write("The installation is stopped. The next start begins it again.\n");

@@ -28,7 +28,7 @@ const LOCK = {
 };
 const INSTALLED = { packages: { "node_modules/a": { version: "1.0.0", integrity: "sha512-a" } } };
 
-const OPTIONS = "--include=optional --ignore-scripts\n";
+const OPTIONS = "--include=optional --ignore-scripts --no-progress\n";
 
 /** A house with one package in its lock file, and an npm that notes how it was called and may leave something behind. */
 let house: string;
@@ -135,6 +135,13 @@ describe("missing packages", () => {
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("npm ci failed with exit code 1, see above. The first install needs the npm registry");
     expect(stderr).toContain("(ENOTEMPTY, EBUSY), another program changes node_modules");
+  });
+
+  it("stop the run where npm installed nothing, and does not say so by its exit code", () => {
+    writeNpm("exit 0");
+    const { status, stderr, stdout } = run("hello.ts");
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("npm has installed nothing, see above. The first install needs the npm registry");
   });
 
   it("cannot be known without a lock file", () => {
@@ -345,7 +352,9 @@ describe("an old Node", () => {
     expect(status).toBe(7);
     expect(JSON.parse(stdout)).toMatchObject({ path: [join(house, folder), join(house, "node_modules/.bin")] });
     expect(runOn("20.20.2", "hello.ts").stderr).toBe("");
-    expect(npmCalls()).toBe(`ci ${OPTIONS.trim()} --no-audit --no-fund --loglevel=error\n`);
+    expect(npmCalls()).toBe(
+      `ci --include=optional --ignore-scripts --no-audit --no-fund --loglevel=error --no-progress\n`,
+    );
   });
 
   it("runs the product itself, and reads TypeScript by esbuild, in processes that it starts as well", () => {
