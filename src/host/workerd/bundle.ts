@@ -72,6 +72,8 @@ export async function bundleWorker(options: BundleOptions = {}): Promise<readonl
 
 /** Sources are read as code for workerd. */
 const SOURCES: InputOptions = {
+  // Maps name files from there. A kept build is of whichever folder a command was run in.
+  cwd: inRoot("."),
   platform: "browser",
   // An installation without the files of development builds the same.
   tsconfig: false,

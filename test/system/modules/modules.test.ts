@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -82,6 +83,16 @@ describe("the modules of a build", () => {
     const ofBuild = ({ name, code }: ModuleFile) => [name, code];
     expect(again.map(ofBuild)).toEqual(modules.map(ofBuild));
     for (const { name } of modules) expect(name).toMatch(/^[\w.-]+\.(?:js|txt)$/);
+  });
+
+  it("name files from the top folder in their maps, wherever the build was run", () => {
+    const bundler = new URL("../../../src/host/workerd/bundle.ts", import.meta.url).href;
+    const code = `const { bundleWorker } = await import(${JSON.stringify(bundler)});
+      const [main] = await bundleWorker();
+      console.log(JSON.parse(main.map).sources.join());`;
+    const args = ["--input-type=module", "--eval", code];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+    expect(stdout, stderr).toBe("../src/worker/index.ts\n");
   });
 
   it("are the same for every table but for those of the table", async () => {
