@@ -139,10 +139,8 @@ export interface UnknownName<What extends string = string> {
 export const reportUnknown = (what: string, name: string, known: Iterable<string>, place: Place, report: Report) => {
   const names = [...known];
   const near = nearest(name, names);
-  const remedy =
-    near === undefined
-      ? `declare it or use one of ${listNames(names)}`
-      : `write ${JSON.stringify(near)}, or declare it`;
+  const others = names.length === 0 ? "" : ` or use one of ${listNames(names)}`;
+  const remedy = near === undefined ? `declare it${others}` : `write ${JSON.stringify(near)}, or declare it`;
   const message = `There is no ${what} ${JSON.stringify(name)}; ${remedy}.`;
   report("unknown-name", place, message);
 };

@@ -103,6 +103,12 @@ test.each<[string, (table: Table) => unknown, string, string]>([
     "/routes/0/when/country",
     'use one of "KZ", "UZ", "BR".',
   ],
+  [
+    "a country where none is declared",
+    (t) => ({ ...t, countries: {}, routes: [{ when: { country: "DE" }, region: "us" }] }),
+    "/routes/0/when/country",
+    'There is no country "DE"; declare it.',
+  ],
   ["a part", (t) => ({ ...t, defualt: "eu" }), "/defualt", 'write "default", or remove it.'],
   ["a member of an entity", (t) => entity(t, { publc: true }), "/entities/parcel/publc", 'write "public", or'],
   [
