@@ -118,13 +118,19 @@ export async function run(args: readonly string[], runtime: Runtime): Promise<nu
   const loaded = new Map<Load, Row>();
   for (;;) {
     try {
-      return await runLoaded(args, runtime, loaded);
+      return await runLoaded(helpAsOption(args), runtime, loaded);
     } catch (error) {
       if (!(error instanceof Unloaded)) throw error;
       loaded.set(error.load, await error.load());
     }
   }
 }
+
+/** commander's own `help` takes one word alone, and `help table check` has two. */
+const helpAsOption = (args: readonly string[]): readonly string[] => {
+  const [first, ...words] = args;
+  return first === "help" && words.length > 1 ? [...words, "--help"] : args;
+};
 
 const runLoaded = (args: readonly string[], runtime: Runtime, loaded: ReadonlyMap<Load, Row>): Promise<number> =>
   runProgram(args, runtime, (program, act) => {
@@ -133,10 +139,20 @@ const runLoaded = (args: readonly string[], runtime: Runtime, loaded: ReadonlyMa
       .description("Read, route and mint IDs offline with the gateway's own code, and manage routing tables.")
       .configureHelp({ subcommandTerm: termOf })
       .helpCommand("help [command]", "print the help of a command")
+      .configureOutput({ outputError: (error, write) => write(withGroup(error)) })
       .addHelpText("after", EXAMPLES);
     for (const row of rowsOf(COMMANDS, SUMMARIES, loaded)) row(program, act);
     return program;
   });
+
+/** The error for a word that is a command of groups alone, such as `publish`, with these commands in full. */
+function withGroup(error: string): string {
+  const [, word] = /^error: unknown command '([a-z-]+)'/.exec(error) ?? [];
+  const meant = COMMANDS.flatMap((entry) =>
+    "load" in entry || entry.commands.every(({ name }) => name !== word) ? [] : [`${entry.name} ${word}`],
+  );
+  return meant.length === 0 ? error : `error: unknown command '${word}'\n(Did you mean ${meant.join(" or ")}?)\n`;
+}
 
 const EXAMPLES = `
 Examples:

@@ -57,6 +57,10 @@ describe.concurrent("the command as a whole", () => {
       ["table", "--help"],
     ],
     [
+      ["help", "table", "check"],
+      ["table", "check", "--help"],
+    ],
+    [
       ["help", "move"],
       ["move", "--help"],
     ],
@@ -77,6 +81,10 @@ describe.concurrent("the command as a whole", () => {
 
   it.each([
     { args: ["explian", "x"], error: "unknown command 'explian'", hint: "explain" },
+    { args: ["publish"], error: "unknown command 'publish'", hint: "table publish" },
+    { args: ["plan", "next.json"], error: "unknown command 'plan'", hint: "table plan" },
+    { args: ["check"], error: "unknown command 'check'", hint: "id check or table check or cluster check" },
+    { args: ["directory", "verfy"], error: "unknown command 'verfy'", hint: "verify" },
     { args: ["table", "chek"], error: "unknown command 'chek'", hint: "check" },
     { args: ["id", "mnt"], error: "unknown command 'mnt'", hint: "mint" },
     { args: ["id", "rnge"], error: "unknown command 'rnge'", hint: "range" },
