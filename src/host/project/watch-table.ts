@@ -21,16 +21,23 @@ export function watchTable({ tableFile, readTable, edits, gateway, onLine, onTex
   // In sequence: an earlier publish must not overwrite a later one.
   let last = Promise.resolve();
   let isStopping = false;
+  let isRefused = false;
   const next = (work: () => Promise<void>, failed: string): void => {
     last = last.then(work).catch((error) => onLine(`${error instanceof Error ? error.message : error}\n${failed}`));
   };
   const publish = async (): Promise<void> => {
     const startMs = performance.now();
+    const wasRefused = isRefused;
+    isRefused = true;
     const text = await readTable();
     const running = gateway();
     const made = running && (await edits.publish(running, text, tableFile));
+    isRefused = false;
     onText(text);
-    if (made === undefined) return;
+    if (made === undefined) {
+      if (wasRefused) onLine("the file has no faults any more: it is the table in force");
+      return;
+    }
     const seconds = ((performance.now() - startMs) / 1000).toFixed(2);
     const state = made.isInForce ? "in force" : "not yet in force";
     onLine(`the table is published: revision ${made.revision}, ${state} after ${seconds} s`);

@@ -15,6 +15,15 @@ describe("commands of a project refuse wrong use with 64, before they do anythin
     expect([code, stdout, stderr]).toEqual([64, "", expect.stringMatching(words)]);
   });
 
+  it("say what to do in a folder without a table", async () => {
+    expect(await waybill(["start"])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "error: no table: there is no routing-table.json in this folder; `waybill init` writes a project with one\n",
+    });
+  });
+
   it.each([
     [["start", "9000"], { npm_config_port: "true" }, /npm took --port for itself; .*: npm start -- --port 9000\n/],
     [["start"], { npm_config_port: "9000" }, /npm took --port for itself/],

@@ -166,6 +166,7 @@ it("keeps the table in force when a faulty one is saved, and prints the faults",
   expect(project.output()).toMatch(/routing-table\.json:\d+:\d+: \/default: /);
   expect((await ask(US)).json).toEqual({ real: "us", path: US });
   writeFileSync(tableFile, tableOf(urls));
+  await project.printed(/the file has no faults any more: it is the table in force/);
 });
 
 it("has pages that are open to this machine alone", async () => {

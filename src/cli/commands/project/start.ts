@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { command, option, withDefault } from "../../command.ts";
 import { TABLE_FILE_DEFAULT } from "../../lib/input.ts";
 import { asCalled } from "../../lib/output.ts";
-import { EXIT, misuse } from "../../runtime.ts";
+import { EXIT, fail, misuse } from "../../runtime.ts";
 import { hosted, listenAddress } from "../host.ts";
 
 const PORT_MAX = 65_535;
@@ -20,6 +20,8 @@ const OTHER_ADDRESS = "Choose another one with --listen, for example `waybill st
 
 const PORT_OF_NPM =
   "error: npm took --port for itself; write -- before it, and npm passes it on: npm start -- --port 9000\n";
+
+const NO_PROJECT = `error: no table: there is no ${TABLE_FILE_DEFAULT} in this folder; \`waybill init\` writes a project with one\n`;
 
 export const start = command({
   name: "start",
@@ -45,14 +47,15 @@ Examples:
   $ waybill start --listen 0.0.0.0:8787 --no-stand-ins
 
 Exit code: 0 after Ctrl-C or SIGTERM, 1 if the table has faults or the gateway cannot run.`,
-  run: async (runtime, [tableFile = TABLE_FILE_DEFAULT], { port, listen, state, reload, standIns }) => {
+  run: async (runtime, [named], { port, listen, state, reload, standIns }) => {
     if (port === undefined && runtime.env("npm_config_port")) return misuse(PORT_OF_NPM);
     if (port !== undefined && listen !== undefined) return misuse("error: --port and --listen exclude each other\n");
     const address = listen === undefined ? { host: HOST, port: port ?? PORT } : listenAddress(listen);
+    if (named === undefined && !runtime.fileExists(TABLE_FILE_DEFAULT)) return fail(NO_PROJECT);
     const { startProject } = await import("../../../host/project/start.ts");
     const code = await hosted(() =>
       startProject({
-        tableFile,
+        tableFile: named ?? TABLE_FILE_DEFAULT,
         stateFolder: state ?? (runtime.env("WAYBILL_STATE") || ".waybill/default"),
         ...address,
         ifTaken: listen === undefined ? OTHER_PORT : OTHER_ADDRESS,
