@@ -240,12 +240,18 @@ const mintAll = (
   if (slice !== undefined && table === undefined) malformed("--slice requires a routing table: pass one with --table.");
   if (slice !== undefined) malformed("--slice requires an entity: pass the whole key with --shard-key.");
   const wanted = name ?? layout ?? malformed("Without a routing table, --layout is required.");
-  const found = findLayout(wanted, knownLayouts(table));
-  if (!found.ok) return malformed(found.error);
+  const found = layoutNamed(wanted, table);
   const { count, at: nowMs = runtime.nowMs() } = given;
-  const keys = keysOf(found.value, given, table?.countries);
-  const minted = mintOffline(found.value, keys, { count, nowMs, entropy: runtime.entropy });
-  return minted.map((words) => ({ id: found.value.format(words), layout: wanted }));
+  const keys = keysOf(found, given, table?.countries);
+  const minted = mintOffline(found, keys, { count, nowMs, entropy: runtime.entropy });
+  return minted.map((words) => ({ id: found.format(words), layout: wanted }));
+};
+
+const layoutNamed = (name: string, table: CompiledTable | undefined): Layout => {
+  const found = findLayout(name, knownLayouts(table));
+  if (found.ok) return found.value;
+  const isEntity = table?.entities.has(name) === true;
+  return malformed(isEntity ? `${name} is an entity of the table: pass it as --entity ${name}.` : found.error);
 };
 
 const mintByTable = (table: CompiledTable, given: MintOptions, runtime: Runtime) => {

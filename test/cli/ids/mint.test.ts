@@ -220,6 +220,7 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
     { args: ["snowflake", "--field", "datacentre=1"], error: "it takes datacenter, worker; did you mean datacenter?" },
     { args: ["snowflake", "--field", "datacenter=32", "--field", "worker=0"], error: "from 0 to 31" },
     { args: ["ulid", "--field", "random=1"], error: "it takes no fields" },
+    { args: ["order"], error: "order is an entity of the table: pass it as --entity order." },
     { args: ["ulid", "--layout", "ulid"], error: "Pass the layout only once" },
     { args: ["iuid", "--entity", "order"], error: "Pass either an entity or a layout" },
     { args: ["iuid", "--service", "1", "--field", "service=1"], error: "--service or --field service, not both" },

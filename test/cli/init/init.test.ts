@@ -346,6 +346,11 @@ describe("questions at a terminal", () => {
     expect(none.made.code).toBe(0);
   });
 
+  it("a sample of the command line that is none ends it before they are asked", async () => {
+    const { made, questions } = await asked({}, ["p", "--sample", "acme"]);
+    expect([made.code, questions]).toEqual([1, []]);
+  });
+
   it("a wrong answer is asked for again, a flag or --yes is not", async () => {
     const answers = ["moon", "own-servers"];
     const files = MemoryFiles.of({});

@@ -74,6 +74,7 @@ export async function readAnswers(given: Given, layouts: readonly Layout[], runt
   });
   // Before all other questions.
   refuseFiles(folder, runtime);
+  const flagged = sampleOf(given, layouts, runtime);
   const tooOld = tooOldForCloudflare(runtime.nodeVersion);
   const platform = await ask({
     flag: given.platform,
@@ -87,7 +88,7 @@ export async function readAnswers(given: Given, layouts: readonly Layout[], runt
     byDefault: REGIONS_DEFAULT,
     read: readRegions,
   });
-  const sample = await askSample(given, layouts, ask, runtime);
+  const sample = flagged ?? (await askSample(layouts, ask, runtime));
   const known = sample && (await knownOf(given, { ...sample, layouts }, regions, ask));
   const answers: Omit<Answers, "name"> & { readonly name: string | undefined } = {
     name,
@@ -144,21 +145,21 @@ const readRegions: Read<readonly [FirstRegion, ...FirstRegion[]]> = (text) => {
 
 const NONE = "none";
 
-async function askSample(given: Given, layouts: readonly Layout[], ask: Ask, runtime: Runtime) {
-  const read = (text: string) => readSample(text.trim(), layouts, runtime.nowMs());
-  const { sample: flag } = given;
-  if (flag !== undefined) {
-    const sample = read(flag);
-    return isRead(sample, given, layouts) ? sample : fail(`error: ${unreadable(sample)}\n${OTHERWISE}`);
-  }
+function sampleOf(given: Given, layouts: readonly Layout[], { nowMs }: Runtime): Sample | undefined {
+  if (given.sample === undefined) return undefined;
+  const sample = readSample(given.sample.trim(), layouts, nowMs());
+  return isRead(sample, given, layouts) ? sample : fail(`error: ${unreadable(sample)}\n${OTHERWISE}`);
+}
+
+async function askSample(layouts: readonly Layout[], ask: Ask, runtime: Runtime) {
   const text = await ask({
-    flag,
+    flag: undefined,
     text: "An ID that you have, or a URL with one",
     byDefault: NONE,
     read: (answer) => ok(answer),
   });
   if (text === NONE) return undefined;
-  const sample = read(text);
+  const sample = readSample(text, layouts, runtime.nowMs());
   if (sample.readings.length > 0) return sample;
   runtime.report(`${unreadable(sample)} The table begins without it.\n${OTHERWISE}`);
   return undefined;
