@@ -234,7 +234,7 @@ describe("a connection that ends", () => {
 });
 
 const NOT_RUNNING =
-  "is it running? `waybill start` starts one with routing-table.json, and `waybill serve BUILD` one of a build";
+  "is it running? `waybill start` starts one with routing-table.json, and `waybill serve BUILD` one of a build; WAYBILL_GATEWAY can name another address";
 const NO_HOST =
   "its host name has no address here: correct the gateway's address, or try again if this machine is offline";
 
