@@ -13,6 +13,8 @@ export interface Row {
   readonly sparesFirstEdge?: boolean;
   /** Edges end: a proxy in front passes over one that cannot be reached. */
   readonly isBalanced?: boolean;
+  /** Of the creates of other rows: a failure of minutes leaves as many waiting clients as theirs. */
+  readonly createsShare?: number;
   /** Makes the failure and ends it. */
   readonly fail: (trial: Trial) => Promise<void>;
 }
@@ -75,7 +77,7 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
   await rig.load.call("start", {
     targets: row.sparesFirstEdge ? rig.targets.slice(1) : rig.targets,
     gets: { perSecond: getsPerSecond, isBalanced: row.isBalanced },
-    createsPerSecond,
+    createsPerSecond: createsPerSecond * (row.createsShare ?? 1),
     mintsPerSecond,
     publishing: { texts, token: rig.token, perSecond: publicationsPerSecond },
   });
