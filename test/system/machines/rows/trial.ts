@@ -13,7 +13,7 @@ export interface Row {
   readonly sparesFirstEdge?: boolean;
   /** Edges end: a proxy in front passes over one that cannot be reached. */
   readonly isBalanced?: boolean;
-  /** Of the creates of other rows: a failure of minutes leaves as many waiting clients as theirs. */
+  /** A share of the creates of other rows: a failure of minutes leaves as many waiting clients as theirs. */
   readonly createsShare?: number;
   /** Makes the failure and ends it. */
   readonly fail: (trial: Trial) => Promise<void>;
