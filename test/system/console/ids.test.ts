@@ -134,7 +134,7 @@ describe("minting", () => {
     await page.getByLabel("How many").fill("1001");
     await page.getByText("Choose how many, up to 1000.").waitFor();
     await page.getByRole("button", { name: "Mint" }).press("Enter");
-    expect(await page.locator(".id-rows a").count()).toBe(3);
+    await expect.poll(() => page.locator(".id-rows a").count()).toBe(3);
     await context.close();
   });
 });

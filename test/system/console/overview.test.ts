@@ -171,7 +171,7 @@ describe("the overview", () => {
     const second = (await saidOf("Requests a second"))?.slice(0, 8);
     expect(Date.parse(`1970-01-01T${second}Z`) - Date.parse(`1970-01-01T${first}Z`)).toBe(10_000);
     await page.keyboard.press("+");
-    expect(await page.getByRole("button", { name: "Whole time" }).count()).toBe(6);
+    await expect.poll(() => page.getByRole("button", { name: "Whole time" }).count()).toBe(6);
     await page.keyboard.press("Escape");
     expect(await page.getByRole("button", { name: "Whole time" }).count()).toBe(0);
     const box = await sliderOf("Requests a second").boundingBox();
@@ -203,7 +203,7 @@ describe("the overview", () => {
     await page.reload();
     await page.getByRole("button", { name: "299 of 300 instances" }).click();
     await page.getByText("300 instances have reported lately; these 2 are the furthest behind").waitFor();
-    expect(await rowIn(page, "Tables by instance", /^a1/).getByText("10 minutes ago").count()).toBe(1);
+    await expect.poll(() => rowIn(page, "Tables by instance", /^a1/).getByText("10 minutes ago").count()).toBe(1);
     await page.keyboard.press("Escape");
     await page.route("**/-/metrics/history?*", (route) => route.fulfill({ json: { ...FIGURES, source: "none" } }));
     await page.getByText("24 h", { exact: true }).click();

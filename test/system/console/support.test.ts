@@ -100,7 +100,7 @@ describe("one ID", () => {
       /2024-11-03 06:41:04(\.\d+)? UTC.*Nov 3, 2024, 11:41:04\sAM \(Asia\/Almaty\)/,
     );
     expect(await fact(page, "fixed, 10 bits").textContent()).toBe("version 8, formatVersion 0, variant 2");
-    expect(await page.locator(".bits g").count()).toBe(7);
+    await expect.poll(() => page.locator(".bits g").count()).toBe(7);
     expect(await page.locator("code.id b").allTextContents()).toEqual(["05", "804"]);
     await context.close();
   });
@@ -131,7 +131,7 @@ describe("one ID", () => {
     const texts = await page.locator(".texts code").allTextContents();
     expect(texts).toContain(ID.replaceAll("-", ""));
     const buttons = page.locator(".texts button");
-    expect(await buttons.count()).toBe(texts.length);
+    await expect.poll(() => buttons.count()).toBe(texts.length);
     for (const [at, text] of texts.entries()) {
       await buttons.nth(at).click();
       expect(await copied()).toBe(text);
@@ -299,10 +299,10 @@ describe("a list", () => {
     // Public IDs of Kazakhstan go to one of two regions.
     await page.getByRole("button", { name: /^eu [23]$/ }).click();
     const shown = Number((await page.locator(".filter[aria-pressed=true] b").textContent()) ?? "0");
-    expect(await page.locator(".many tbody a").count()).toBe(shown);
+    await expect.poll(() => page.locator(".many tbody a").count()).toBe(shown);
     expect(new Set(await page.locator(".many tbody td.c-to").allTextContents())).toEqual(new Set(["eu"]));
     await page.getByRole("button", { name: "no ID 3" }).click();
-    expect(await page.locator(".many tbody a").allTextContents()).toEqual([PERSON_KEY, "nonsense", long]);
+    await expect.poll(() => page.locator(".many tbody a").allTextContents()).toEqual([PERSON_KEY, "nonsense", long]);
     await expectSound(own);
     await context.close();
   });

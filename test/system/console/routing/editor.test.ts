@@ -105,7 +105,7 @@ describe("the editor", () => {
     await page.getByRole("button", { name: "entities: person" }).click();
     await expect.poll(() => active.textContent()).toContain('"person"');
     await page.getByLabel("Jump to a name").fill("kazakhstan");
-    expect(await page.getByRole("navigation", { name: "Outline" }).getByRole("button").count()).toBe(3);
+    await expect.poll(() => page.getByRole("navigation", { name: "Outline" }).getByRole("button").count()).toBe(3);
     await page.getByLabel("Jump to a name").fill("nothing has this");
     await page.getByText("No part of the table has this name.").waitFor();
     await expectSound(own);

@@ -194,7 +194,7 @@ describe("the lists", () => {
     await page.goto(`${stack.consoleUrl}/-/console#/routes?route=5000`);
     await page.locator("tr[aria-selected=true]").getByText("Shard key 14997").waitFor();
     await page.getByText("4,901 to 5,000 of 10,003").waitFor();
-    expect(await page.locator(".routes tbody tr").count()).toBe(100);
+    await expect.poll(() => page.locator(".routes tbody tr").count()).toBe(100);
     await page.getByRole("button", { name: "Later" }).click();
     await page.getByText("5,001 to 5,100 of 10,003").waitFor();
     await page.getByRole("searchbox", { name: "Search the routes" }).fill("key 29997");

@@ -182,7 +182,7 @@ describe("a gateway that does not answer", () => {
     await page.locator(".force.stale").waitFor();
     await expect.poll(() => page.title()).toBe("No answer – Waybill eu-staging");
     // The pasted text is read all the same.
-    expect(await page.locator(`[data-reading="${ID}"]`).count()).toBe(1);
+    await expect.poll(() => page.locator(`[data-reading="${ID}"]`).count()).toBe(1);
     await expectSound(own);
     await context.setOffline(false);
     await banner(own).waitFor({ state: "detached", timeout: 12_000 });
@@ -227,7 +227,7 @@ describe("a gateway that does not answer", () => {
     await context.setOffline(true);
     await signOut();
     await banner(own).waitFor();
-    expect(await page.getByRole("button", { name: "viewer", exact: true }).count()).toBe(1);
+    await expect.poll(() => page.getByRole("button", { name: "viewer", exact: true }).count()).toBe(1);
     await context.setOffline(false);
     // The browser may still end requests because its network changed.
     await banner(own).waitFor({ state: "hidden" });

@@ -100,7 +100,7 @@ describe("a list", () => {
     await page.getByRole("link", { name: "/person/1" }).click();
     // Beside the list, which keeps its filter.
     await page.locator(".side-panel .what", { hasText: "person" }).waitFor();
-    expect(await page.locator(".many tbody a").allTextContents()).toEqual([ID, "/person/1"]);
+    await expect.poll(() => page.locator(".many tbody a").allTextContents()).toEqual([ID, "/person/1"]);
     expect(await page.locator("tr[aria-selected=true] a").textContent()).toBe("/person/1");
     await page.locator(".side-panel").getByRole("button", { name: "Ask the gateway" }).click();
     await page.locator(".side-panel").getByRole("button", { name: "Ask again" }).waitFor();
@@ -111,13 +111,13 @@ describe("a list", () => {
     await page.goBack();
     await page.locator(".side-panel").waitFor({ state: "detached" });
     await said.waitFor();
-    expect(await page.locator(".many tbody a").count()).toBe(2);
+    await expect.poll(() => page.locator(".many tbody a").count()).toBe(2);
     // Nor by a visit to another page.
     await page.getByRole("link", { name: "Layouts" }).first().click();
     await page.getByRole("heading", { name: "Layouts", level: 1 }).waitFor();
     await page.goBack();
     await said.waitFor();
-    expect(await page.locator(".many tbody a").count()).toBe(2);
+    await expect.poll(() => page.locator(".many tbody a").count()).toBe(2);
     await page.reload();
     await page.getByRole("heading", { name: "3 IDs" }).waitFor();
     expect((await violations(own)).join("\n")).toBe("");

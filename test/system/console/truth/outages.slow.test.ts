@@ -80,7 +80,7 @@ it("warns of one of three origins that is gone, while others answer its requests
     .locator(".sub-rows li", { hasText: /Down|Testing|Degraded/ })
     .first()
     .waitFor();
-  expect(await page.locator(".sub-rows li").count()).toBe(3);
+  await expect.poll(() => page.locator(".sub-rows li").count()).toBe(3);
   setMode("us", "good");
   expect(isSound((await looks(page, RECOVERED_MS, isSound)).at(-1) as Seen)).toBe(true);
   await hit.end();

@@ -33,7 +33,7 @@ describe.each(["support", "viewer"] as const)("/person/1 to %s, where 1 alone is
     if (who === "viewer") await expect.poll(regions).toBe("eu,us,us");
     await askList(page);
     expect(await regions()).toBe("eu,us,us");
-    expect(await page.locator(".many tbody a").allTextContents()).toEqual(["/person/1", "1", "/chirps/1"]);
+    await expect.poll(() => page.locator(".many tbody a").allTextContents()).toEqual(["/person/1", "1", "/chirps/1"]);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV", exact: true }).click(),

@@ -80,7 +80,7 @@ async function expectTrue(who: "support" | "viewer", pasted: string, path: strin
   await page.getByText("Confirmed by the gateway").waitFor();
   await expect.poll(() => code.textContent()).toBe(truth);
   const lead = /^\d+$/.test(truth) ? "Requests get" : "Goes to";
-  expect(await page.getByRole("heading", { name: `${lead} ${truth}` }).count()).toBe(1);
+  await expect.poll(() => page.getByRole("heading", { name: `${lead} ${truth}` }).count()).toBe(1);
 }
 
 const KINDS: readonly (readonly [
@@ -133,7 +133,7 @@ it("a list says of each ID what a request with it gets", async () => {
   const counts = Map.groupBy(truth, (each) => each);
   for (const [code, of] of counts) {
     await page.getByRole("button", { name: `${code} ${of.length}`, exact: true }).click();
-    expect(await page.locator(".many tbody a").count()).toBe(of.length);
+    await expect.poll(() => page.locator(".many tbody a").count()).toBe(of.length);
   }
 });
 
