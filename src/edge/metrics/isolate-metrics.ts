@@ -62,6 +62,8 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   let busyUntilMs = 0;
   /** Nor is a second report planned. */
   let flushUntilMs = 0;
+  /** A planned report found another one running, which has not all that was counted. */
+  let isMissed = false;
 
   const health = originHealth({
     attempts: cells,
@@ -103,7 +105,9 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     busyUntilMs = nowMs + REPORT_LOST_MS;
     const isSent = await send(to);
     busyUntilMs = 0;
-    if (!isSent && clock.nowMs() >= flushUntilMs) await flush(to, clock.nowMs());
+    const isLeft = !isSent || isMissed;
+    isMissed = false;
+    if (isLeft && clock.nowMs() >= flushUntilMs) await flush(to, clock.nowMs());
   };
 
   const flush = async (to: MetricsStore, fromMs: number): Promise<void> => {
@@ -114,6 +118,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     if (leftMs > 0) await options.pause(leftMs);
     flushUntilMs = 0;
     if (clock.nowMs() >= busyUntilMs) await sendAlone(to, clock.nowMs());
+    else isMissed = true;
   };
 
   return {

@@ -25,17 +25,21 @@ const REGION: Region = {
 function setUp({ isOff = false } = {}) {
   const state = {
     nowMs: 1_000_000,
-    fault: "none" as "none" | "throws" | "hangs",
+    fault: "none" as "none" | "throws" | "hangs" | "waits",
     hints: [] as OriginHint[],
     table: undefined as ReportedTable | undefined,
   };
   const reports: MetricsReport[] = [];
   const failures: string[] = [];
+  /** Ends the reports that wait. */
+  const answer: (() => void)[] = [];
   const pauses: { readonly endMs: number; readonly resolve: () => void }[] = [];
   const store = {
     report: (report: MetricsReport) => {
       reports.push(report);
       if (state.fault === "throws") return Promise.reject(new Error("overloaded"));
+      if (state.fault === "waits")
+        return new Promise<OriginHint[]>((resolve) => answer.push(() => resolve(state.hints)));
       return state.fault === "hangs" ? new Promise<never>(() => undefined) : Promise.resolve(state.hints);
     },
     totals: () => Promise.resolve({ sinceMs: 5, sums: reports.at(-1)?.sums ?? new Map(), origins: new Map() }),
@@ -68,7 +72,7 @@ function setUp({ isOff = false } = {}) {
   };
   const sumOf = (report: MetricsReport | undefined, ...parts: readonly string[]) =>
     [...(report?.sums ?? [])].find(([key]) => keyParts(key).join(" ") === parts.join(" "))?.[1];
-  return { state, reports, failures, traffic, observe, settle, sumOf, background };
+  return { state, reports, failures, traffic, answer, observe, settle, sumOf, background };
 }
 
 const OK = ["requests_total", "order", "eu", "2xx"];
@@ -158,6 +162,22 @@ describe("the reports of an isolate", () => {
       "origin_duration_seconds eu 3": 1,
       "origin_duration_seconds eu sum": 30,
     });
+  });
+
+  it("carry what came beside one that outlasts its time, although no request follows", async () => {
+    const { state, reports, answer, observe, settle, sumOf } = setUp();
+    state.fault = "waits";
+    observe();
+    for (let count = 0; count < 7; count++) observe();
+    state.nowMs += 10_000;
+    await settle();
+    expect(reports.length).toBe(1);
+    state.fault = "none";
+    answer[0]?.();
+    await settle();
+    state.nowMs += 10_000;
+    await settle();
+    expect(reports.map((report) => sumOf(report, ...OK))).toEqual([1, 7]);
   });
 
   it("are one at a time, and one that never ends does not block for ever", async () => {
