@@ -12,6 +12,8 @@ const WAIT_MS = 40_000;
 /** Gauges of the isolate that answers, and figures that rise by each look. Looks themselves have no region. */
 const OWN = /^waybill_(?:table_age_seconds|reports_total|otlp_pushes_total)$/;
 const OF_REGIONS = /^waybill_request/;
+/** A breaker turns by its time: it may be another at the next look. */
+const STATE = "waybill_breaker_open";
 
 const keyOf = ({ name, labels }: Series): string => {
   const pairs = Object.entries(labels).filter(([, value]) => value !== "");
@@ -22,7 +24,7 @@ const figuresOf = (all: readonly Series[]): Readonly<Record<string, number>> =>
   Object.fromEntries(
     all
       .filter(({ name, labels }) => !OWN.test(name) && (!OF_REGIONS.test(name) || (labels["region"] ?? "") !== ""))
-      .map((one) => [keyOf(one), one.value]),
+      .map((one) => [keyOf(one), one.name === STATE ? 0 : one.value]),
   );
 
 async function until<Value>(look: () => Value | undefined | false): Promise<Value> {
