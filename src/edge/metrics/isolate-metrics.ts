@@ -62,8 +62,6 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   let busyUntilMs = 0;
   /** Nor is a second report planned. */
   let flushUntilMs = 0;
-  /** A planned report found another one running, which has not all that was counted. */
-  let isMissed = false;
 
   const health = originHealth({
     attempts: cells,
@@ -105,9 +103,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     busyUntilMs = nowMs + REPORT_LOST_MS;
     const isSent = await send(to);
     busyUntilMs = 0;
-    const isLeft = !isSent || isMissed;
-    isMissed = false;
-    if (isLeft && clock.nowMs() >= flushUntilMs) await flush(to, clock.nowMs());
+    if ((isUrgent || !isSent) && clock.nowMs() >= flushUntilMs) await flush(to, clock.nowMs());
   };
 
   const flush = async (to: MetricsStore, fromMs: number): Promise<void> => {
@@ -117,8 +113,9 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     const leftMs = Math.min(dueMs, fromMs + FLUSH_MS_MAX) - clock.nowMs();
     if (leftMs > 0) await options.pause(leftMs);
     flushUntilMs = 0;
-    if (clock.nowMs() >= busyUntilMs) await sendAlone(to, clock.nowMs());
-    else isMissed = true;
+    // The running report lacks what was counted since: its end plans the next.
+    if (clock.nowMs() < busyUntilMs) isUrgent = true;
+    else await sendAlone(to, clock.nowMs());
   };
 
   return {
