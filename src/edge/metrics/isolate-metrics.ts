@@ -99,14 +99,15 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     }
   };
 
-  const sendAlone = async (to: MetricsStore, nowMs: number): Promise<void> => {
-    busyUntilMs = nowMs + REPORT_LOST_MS;
+  const sendAlone = async (to: MetricsStore): Promise<void> => {
+    busyUntilMs = clock.nowMs() + REPORT_LOST_MS;
     const isSent = await send(to);
     busyUntilMs = 0;
-    if ((isUrgent || !isSent) && clock.nowMs() >= flushUntilMs) await flush(to, clock.nowMs());
+    if ((isUrgent || !isSent) && clock.nowMs() >= flushUntilMs) await flush(to);
   };
 
-  const flush = async (to: MetricsStore, fromMs: number): Promise<void> => {
+  const flush = async (to: MetricsStore): Promise<void> => {
+    const fromMs = clock.nowMs();
     flushUntilMs = dueMs + REPORT_LOST_MS;
     await options.pause(Math.min(dueMs - fromMs, FLUSH_MS_MAX));
     // A request may have sent a report meanwhile: what came after it waits for the next.
@@ -115,7 +116,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     flushUntilMs = 0;
     // The running report lacks what was counted since: its end plans the next.
     if (clock.nowMs() < busyUntilMs) isUrgent = true;
-    else await sendAlone(to, clock.nowMs());
+    else await sendAlone(to);
   };
 
   return {
@@ -130,10 +131,10 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
       if (isAsked) shares.add(line);
       if (line.atMs < dueMs && !isUrgent) {
         // A burst is reported although no request may come after it.
-        if (line.atMs >= flushUntilMs && dueMs - line.atMs <= FLUSH_MS_MAX) waitUntil(flush(store, line.atMs));
+        if (line.atMs >= flushUntilMs && dueMs - line.atMs <= FLUSH_MS_MAX) waitUntil(flush(store));
         return;
       }
-      if (line.atMs >= busyUntilMs) waitUntil(sendAlone(store, line.atMs));
+      if (line.atMs >= busyUntilMs) waitUntil(sendAlone(store));
     },
 
     async snapshot(served) {
