@@ -185,11 +185,9 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: "day-without-state",
-    title:
-      "all state nodes away for a day, by the clocks of the edges; an edge starts anew in it; a quarter of the creates",
+    title: "all state nodes away for a day, by the clocks of the edges; an edge starts anew in it",
     needs: "clocks",
     isBalanced: true,
-    createsShare: 1 / 4,
     fail: async ({ rig, isShort, waitMs, markHealing }) => {
       await Promise.all(rig.states.map((state) => state.stop()));
       const shiftAll = (ms: number) => {

@@ -13,8 +13,6 @@ export interface Row {
   readonly sparesFirstEdge?: boolean;
   /** Edges end: a proxy in front passes over one that cannot be reached. */
   readonly isBalanced?: boolean;
-  /** A share of the creates of other rows: a failure of minutes leaves as many waiting clients as theirs. */
-  readonly createsShare?: number;
   /** Makes the failure and ends it. */
   readonly fail: (trial: Trial) => Promise<void>;
 }
@@ -77,7 +75,7 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
   await rig.load.call("start", {
     targets: row.sparesFirstEdge ? rig.targets.slice(1) : rig.targets,
     gets: { perSecond: getsPerSecond, isBalanced: row.isBalanced },
-    createsPerSecond: createsPerSecond * (row.createsShare ?? 1),
+    createsPerSecond,
     mintsPerSecond,
     publishing: { texts, token: rig.token, perSecond: publicationsPerSecond },
   });
