@@ -83,16 +83,21 @@ describeEngines(
       stops.push(() => agent.destroy());
       /** nginx closes idle connections when it reloads: a client asks again then (RFC 9112 section 9.3.1), HAProxy's need not. */
       const mayRepeat = engine === "nginx";
+      const used = new WeakSet<object>();
       const ask = (): Promise<string> =>
         new Promise((resolve) => {
+          let wasUsed = false;
           const request = get({ agent, host: "127.0.0.1", port, path: `/parcels/${ID}` }, async (response) => {
             let body = "";
             for await (const chunk of response) body += chunk;
             resolve(`${response.statusCode} ${body}`);
           });
-          request.on("error", (error) =>
-            resolve(mayRepeat && request.reusedSocket ? ask() : `${error.message}, reused: ${request.reusedSocket}`),
-          );
+          // Not by `reusedSocket`: it is false for a request that waited for a connection and got a kept one.
+          request.on("socket", (socket) => {
+            wasUsed = used.has(socket);
+            used.add(socket);
+          });
+          request.on("error", (error) => resolve(mayRepeat && wasUsed ? ask() : `${error.message}, used: ${wasUsed}`));
         });
       const answers: string[] = [];
       let isAsking = true;

@@ -4,6 +4,9 @@ import { gzipSync } from "node:zlib";
 /** Small bodies in gzip, which must reach the client byte for byte. */
 export const GZIPPED = gzipSync("an answer in gzip, an answer in gzip");
 
+/** Before the end of a slow upload, and long after its first part, so that a busy gateway has read the answer. */
+const CLOSE_MS = 250;
+
 /** Answers at once, whatever of the request's body has come, as the last segment of the path says. */
 const EARLY: Readonly<Record<string, (response: ServerResponse) => void>> = {
   length: (response) =>
@@ -24,10 +27,10 @@ const EARLY: Readonly<Record<string, (response: ServerResponse) => void>> = {
     response.writeHead(403, { "content-encoding": "gzip" }).write(GZIPPED.subarray(0, 7));
     response.end(GZIPPED.subarray(7));
   },
-  // It reads nothing more, as a server that closes does.
+  // It reads nothing more, as a server that closes does. A reset overtakes an answer that was not read yet (RFC 9112 section 9.6).
   close(response) {
     response.writeHead(413, { "content-length": "3", connection: "close" }).end("no\n");
-    setTimeout(() => response.socket?.destroy(), 50);
+    setTimeout(() => response.socket?.destroy(), CLOSE_MS);
   },
 };
 
