@@ -7,10 +7,11 @@ import { reportDefect } from "./log.ts";
 type Method = (...values: readonly unknown[]) => unknown;
 
 /**
- * How an edge calls a method. `prompt`: a client waits. `long`: an operator may. Both may be made again at another state node after
- * one that went away. `once`: the same would be another change.
+ * How an edge calls a method. `prompt`: a client waits. `start`: so too, and it starts what a later call ends: it is refused while
+ * nodes are busy. `long`: an operator may wait. These may be made again at another state node after one that went away. `once`: the
+ * same would be another change.
  */
-export type CallKind = "prompt" | "long" | "once";
+export type CallKind = "prompt" | "start" | "long" | "once";
 
 /** The methods of an object that callers know, and those that the platform calls, all of them: the rest is its own. */
 type Methods<Api> = {

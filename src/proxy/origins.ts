@@ -11,7 +11,7 @@ export type Attempt = Readonly<{ region: Region; origin: Origin }>;
  */
 export function chooseOrigin(region: Region, words: Words): Origin {
   const [only, ...others] = region.servers;
-  if (only === undefined) throw new Error(`region ${region.name} has no origin: the table was not checked`);
+  if (only === undefined) throw new Error(`region ${region.name} was not checked`);
   if (others.length === 0) return only;
   let total = 0;
   for (const origin of region.servers) total += origin.weight;

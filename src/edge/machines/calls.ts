@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/gateway.ts";
 import { textHash } from "../../routing/bytes.ts";
 import { systemClock, withTimeout } from "../platform.ts";
 import type { CallKind, ThinClass } from "../thin-object.ts";
+import { Admission, BUSY_PONG_MS } from "./admission.ts";
 import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
 
 /** A node that is silent for this long is asked whether it is there. 250 ms marked nodes of a busy machine. */
@@ -84,12 +85,19 @@ class Watched {
 export function stateCalls(options: StateCallsOptions) {
   const { kinds, clock, within = platformTimer } = options;
   const nodes = options.nodes.map((node) => new Watched(node));
+  const admission = new Admission(clock);
   let unaskedUntilMs = 0;
 
   async function ask(call: Call): Promise<unknown> {
-    const startMs = clock.nowMs();
-    if (startMs < unaskedUntilMs) throw new StateUnavailable("no state node answered a moment ago", []);
-    const endMs = startMs + deadlineMsOf(call.kind);
+    const nowMs = clock.nowMs();
+    if (nowMs < unaskedUntilMs) throw new StateUnavailable("no state node answered a moment ago", []);
+    const endMs = nowMs + deadlineMsOf(call.kind);
+    if (call.kind !== "start") return askInTime(call, endMs);
+    if (admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
+    return admission.count(askInTime(call, endMs), endMs);
+  }
+
+  async function askInTime(call: Call, endMs: number): Promise<unknown> {
     const sent: Promise<unknown>[] = [];
     for (const pauseMs of HANDED_OVER_MS) {
       const outcome = await askNodes(call, endMs, sent);
@@ -152,6 +160,7 @@ export function stateCalls(options: StateCallsOptions) {
       () => false,
     );
     const answer = await within(pong, waitMs);
+    if (answer === true && clock.nowMs() - nowMs > BUSY_PONG_MS) admission.lower();
     node.probedUntilMs = 0;
     if (answer === true) node.downUntilMs = 0;
     // A ping that had little time says nothing.
@@ -210,7 +219,8 @@ export function stateCalls(options: StateCallsOptions) {
 
 export type StateCalls = ReturnType<typeof stateCalls>;
 
-const deadlineMsOf = (kind: CallKind): number => (kind === "prompt" ? STATE_DEADLINE_MS : LONG_DEADLINE_MS);
+const deadlineMsOf = (kind: CallKind): number =>
+  kind === "long" || kind === "once" ? LONG_DEADLINE_MS : STATE_DEADLINE_MS;
 
 const lost = ({ downUntilMs }: Watched): Outcome => ({ kind: downUntilMs > 0 ? "down" : "late" });
 

@@ -4,13 +4,23 @@ import type { StateRpc } from "../../../src/edge/machines/rpc.ts";
 import { describeTransport } from "./transport-contract.ts";
 import { virtualTime } from "./virtual-time.ts";
 
-/** `well`: answers after 30 ms. `frozen`: nothing comes. `refused`: no connection. `orphan`: its object has no owner. `slow`, `tardy`: 1.5, 3 s. `stuck`: pings alone. `handed-over`: an orphan for one call. */
-type Behaviour = "well" | "frozen" | "refused" | "orphan" | "slow" | "tardy" | "stuck" | "dies" | "handed-over";
+/** `well`: answers after 30 ms. `frozen`: nothing comes. `refused`: no connection. `orphan`: its object has no owner. `slow`, `tardy`: 1.5, 3 s. `stuck`: pings alone. `busy`: both late. `handed-over`: an orphan for one call. */
+type Behaviour =
+  | "well"
+  | "frozen"
+  | "refused"
+  | "orphan"
+  | "slow"
+  | "tardy"
+  | "stuck"
+  | "busy"
+  | "dies"
+  | "handed-over";
 
 const NAMES = ["STATE_1", "STATE_2", "STATE_3"];
 const KEY = "IDEMPOTENCY/keys-7";
 const KINDS: StateCallsOptions["kinds"] = new Map([
-  ["IDEMPOTENCY", { begin: "prompt", alarm: "platform" }],
+  ["IDEMPOTENCY", { begin: "start", finish: "prompt", alarm: "platform" }],
   ["TABLE_TRUTH", { publish: "once", text: "long" }],
 ]);
 
@@ -47,6 +57,9 @@ async function answerOf({ at, what, method, own, pause }: Asked): Promise<unknow
       if (isCall) return new Promise(() => undefined);
       await pause(5);
       return undefined;
+    case "busy":
+      await pause(isCall ? 1_700 : 400);
+      return `from ${at}`;
     case "dies":
       await pause(100);
       own[at] = "refused";
@@ -214,6 +227,39 @@ describe("a call of an edge", () => {
     await run(pause(2_000));
     expect(await call()).toMatchObject({ value: "from 0", asked: "ping 0, call 0" });
     expect(await call()).toMatchObject({ value: "from 0", asked: "call 0" });
+  });
+
+  /** Calls that begin now, by what became of them once all have ended. */
+  const outcomesOf = async ({ calls, run }: ReturnType<typeof setUp>, count: number, method = "begin") => {
+    const made = Array.from({ length: count }, () =>
+      calls.call("IDEMPOTENCY", "keys-7", method, []).then(
+        () => "answered",
+        (error: StateUnavailable) => (error.late === undefined ? error.message : "given up"),
+      ),
+    );
+    const outcomes = await run(Promise.all(made));
+    return Object.fromEntries([...new Set(outcomes)].map((one) => [one, outcomes.filter((is) => is === one).length]));
+  };
+  const REFUSED = "the state nodes are busy";
+
+  it("that takes something is refused unasked while nodes are busy, until they have caught up", async () => {
+    const edge = setUp(["busy", "busy"]);
+    expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
+    // Half of them, and up to two more for the 100 that were answered after that.
+    expect(await outcomesOf(edge, 100)).toEqual({ answered: 52, [REFUSED]: 48 });
+    for (let turn = 0; turn < 4; turn++) await outcomesOf(edge, 100);
+    expect((await outcomesOf(edge, 100))["answered"]).toBeLessThan(20);
+    expect(await outcomesOf(edge, 100, "finish")).toEqual({ answered: 100 });
+    edge.own.fill("well");
+    expect((await outcomesOf(edge, 100))["answered"]).toBeLessThan(20);
+    for (let turn = 0; turn < 200; turn++) await outcomesOf(edge, 100);
+    expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
+  });
+
+  it("that takes something is never refused because others hang at a node that answers pings", async () => {
+    const edge = setUp(["stuck", "well"]);
+    expect(await outcomesOf(edge, 200)).toEqual({ "given up": 200 });
+    expect(await outcomesOf(edge, 200)).toEqual({ "given up": 200 });
   });
 
   it.each<readonly [string, readonly Behaviour[], string, string]>([

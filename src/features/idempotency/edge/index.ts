@@ -11,7 +11,7 @@ export class IdempotencyKeys extends thinObject<IdempotencyRpc & Wakes>(
     const module = await import("./object.ts");
     return (context, env) => new module.IdempotencyKeys(context, env);
   },
-  { begin: "prompt", finish: "prompt", show: "prompt", alarm: "platform" },
+  { begin: "start", finish: "prompt", show: "prompt", alarm: "platform" },
 ) {}
 
 export const idempotency = {

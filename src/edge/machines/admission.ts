@@ -1,0 +1,56 @@
+import type { Clock } from "../../ports/gateway.ts";
+
+/** A pong takes longer where the node, or the edge itself, has more work than it can do. */
+export const BUSY_PONG_MS = 300;
+
+/** So many calls are always let through: they find out that there is room again. */
+const LIMIT_MIN = 8;
+
+/** The effect of a lower limit is seen only after this long. */
+const LOWERED_MS = 1_000;
+
+/**
+ * A limit of calls under way, by additive increase and multiplicative decrease (RFC 5681 §3.1). After an outage all clients ask
+ * again: without a limit nodes work on calls whose callers have given up meanwhile, and do not catch up. There is no limit until a
+ * node is busy: calls that hang for another reason keep nothing from the others.
+ */
+export class Admission {
+  readonly #clock: Clock;
+  /** Oldest first. The runtime drops a request that its client leaves: its calls end by time alone. */
+  readonly #underWay = new Set<{ readonly untilMs: number }>();
+  #limit = Number.POSITIVE_INFINITY;
+  #loweredAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  isFull(): boolean {
+    const nowMs = this.#clock.nowMs();
+    for (const call of this.#underWay) {
+      if (call.untilMs > nowMs) break;
+      this.#underWay.delete(call);
+    }
+    return this.#underWay.size >= this.#limit;
+  }
+
+  async count<Value>(work: Promise<Value>, untilMs: number): Promise<Value> {
+    const call = { untilMs };
+    this.#underWay.add(call);
+    try {
+      const value = await work;
+      this.#limit += 1 / this.#limit;
+      return value;
+    } finally {
+      this.#underWay.delete(call);
+    }
+  }
+
+  /** A node is busy. */
+  lower(): void {
+    const nowMs = this.#clock.nowMs();
+    if (nowMs - this.#loweredAtMs < LOWERED_MS) return;
+    this.#loweredAtMs = nowMs;
+    this.#limit = Math.max(LIMIT_MIN, Math.floor(Math.min(this.#limit, this.#underWay.size) / 2));
+  }
+}
