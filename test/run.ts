@@ -66,7 +66,7 @@ function runVitest(args: readonly string[]): Promise<number> {
 
 async function runPlan(stages: readonly Stage[]): Promise<number> {
   if (stages === PLANS["--all"])
-    process.stdout.write("About ten minutes on two cores. Each step prints a line when it begins and when it ends.\n");
+    process.stdout.write("10 to 30 minutes on two cores. Each step prints a line when it begins and when it ends.\n");
   const counts = { passed: 0, failed: 0, skipped: 0 };
   let code = 0;
   for (const stage of stages) {

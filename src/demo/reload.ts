@@ -20,7 +20,7 @@ const SOURCES = ["../../src", "../../routes"].map((path) => fileURLToPath(new UR
 /** An editor writes a file in several steps. */
 const SETTLE_MS = 100;
 
-/** Runs the gateway, starts it anew when its source changes, and publishes the table file whenever that changes. */
+/** Runs the gateway, restarts it when its source changes, and publishes the table file whenever that changes. */
 export async function startReloading({ tableFile, readTable, ...options }: ReloadOptions) {
   const edits = editPublisher(options.vars, options.openPages === true);
   const vars = edits.settings;

@@ -134,7 +134,7 @@ export async function raceCacheAndKv<Value, Failure>(
 }
 
 /**
- * Counts by key, begun anew with each full period: one number a key, so that up to twice a limit may pass across the seam of
+ * Counts by key, reset with each full period: one number a key, so that up to twice a limit may pass across the seam of
  * two periods. When there are too many keys, the oldest is dropped: a client with so many keys passes limits by key
  * anyway, and no client is refused for what others did.
  */
@@ -154,7 +154,7 @@ export function periodCounts(periodSeconds: number, clock: Clock, keysMax: numbe
 
   return {
     countOf,
-    /** Until the period ends and all are counted anew: from 1 to `periodSeconds`. */
+    /** Until the period ends and all are counted again: from 1 to `periodSeconds`. */
     secondsLeft: (): number => Math.ceil((periodMs - (clock.nowMs() % periodMs)) / 1000),
     add(key: string, added = 1): void {
       const count = countOf(key);

@@ -35,7 +35,7 @@ export interface Wakes {
 /**
  * A class of Durable Objects whose implementation is loaded with its first object: an isolate that has none never compiles it.
  * The platform delivers no call before. RPC finds methods on the prototype alone, so it has all of them. Where the module cannot
- * be loaded, callers get its error, and their next call makes the object anew.
+ * be loaded, callers get its error, and their next call makes the object again.
  */
 export function thinObject<Api extends object>(
   { namespace, module }: { readonly namespace: keyof Env; readonly module: string },

@@ -73,7 +73,7 @@ const changedMs = (path: string): number => {
   return Math.max(mtimeMs, ctimeMs);
 };
 
-/** A build that cannot be kept or read is made anew. */
+/** A build that cannot be kept or read is made again. */
 function attempt<Value>(work: () => Value): Value | undefined {
   try {
     return work();

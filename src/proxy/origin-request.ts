@@ -326,7 +326,7 @@ interface Passing {
   readonly isDropped: boolean;
 }
 
-/** Clients send the same names again and again, each time as a new string: to read one anew costs more than to look it up. */
+/** Clients send the same names again and again, each time as a new string: to read one again costs more than to look it up. */
 const namesByRules = new WeakMap<ReadonlySet<string>, Map<string, Passing>>();
 
 /** Far more, and longer, than what honest clients of a deployment use. Names beyond that are read each time. */

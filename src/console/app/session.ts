@@ -76,7 +76,7 @@ export async function signOut(): Promise<void> {
   location.reload();
 }
 
-/** Nothing of one person stays for the next: the page of another begins anew. */
+/** Nothing of one person stays for the next: the page of another starts over. */
 export async function enter(own: Session): Promise<void> {
   const before = session.peek();
   ownTyped(own.name);

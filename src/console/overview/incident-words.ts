@@ -6,7 +6,7 @@ import { lastedText, momentText, rateText, shareText } from "./plot/words.ts";
 
 /** An incident in words: since when, how many requests get what, who else could answer, and what was published before. Pure. */
 
-export interface Around {
+export interface IncidentContext {
   readonly nowMs: number;
   /** Those of the incident's region. */
   readonly origins: readonly Origin[];
@@ -23,22 +23,22 @@ export interface ToldIncident {
   readonly sentences: readonly string[];
 }
 
-export function tellIncident(incident: Incident, around: Around): ToldIncident {
+export function tellIncident(incident: Incident, context: IncidentContext): ToldIncident {
   const sentences = [
-    reasonOf(incident, around),
-    ...(incident.level === "warn" || incident.region === undefined ? [] : [failoverOf(around)]),
+    reasonOf(incident, context),
+    ...(incident.level === "warn" || incident.region === undefined ? [] : [failoverOf(context)]),
     incident.trafficShare === undefined || incident.trafficShare === 0
       ? undefined
       : `${shareText(incident.trafficShare)} of all requests go there.`,
-    publishedOf(incident, around),
+    publishedOf(incident, context),
   ];
-  return { title: titleOf(incident, around), sentences: sentences.filter((each) => each !== undefined) };
+  return { title: titleOf(incident, context), sentences: sentences.filter((each) => each !== undefined) };
 }
 
-function titleOf(incident: Incident, around: Around): string {
+function titleOf(incident: Incident, context: IncidentContext): string {
   const { region, level, state, failedShare } = incident;
-  const since = sinceText(incident, around.nowMs);
-  const hit = hitText(incident, around);
+  const since = sinceText(incident, context.nowMs);
+  const hit = hitText(incident, context);
   if (level === "down") return `${region} is down${since}${hit === undefined ? "" : `: ${hit}`}`;
   if (level === "warn") return `${region} is ${state === "testing" ? "being tested" : "degraded"}${since}`;
   if (region === undefined) return `Requests of no region fail${since}: ${hit}`;
@@ -53,7 +53,7 @@ function sinceText({ sinceMs, isAtLeast }: Incident, nowMs: number): string {
 
 function hitText(
   { region, failedPerSecond, failedShare, problem }: Incident,
-  { problemOf }: Around,
+  { problemOf }: IncidentContext,
 ): string | undefined {
   const got = problem === undefined ? "5xx" : (problemOf(problem).status ?? "5xx");
   // The first seconds of it: a share is known, and no rate.
@@ -65,7 +65,7 @@ function hitText(
   return `${rateText(failedPerSecond)} requests a second get ${got}`;
 }
 
-function reasonOf(incident: Incident, { origins, nowMs, problemOf }: Around): string | undefined {
+function reasonOf(incident: Incident, { origins, nowMs, problemOf }: IncidentContext): string | undefined {
   const used = origins.filter(({ weight }) => weight > 0);
   const states = used.map((origin) => originState(origin, nowMs));
   // One that is tried again failed before.
@@ -80,7 +80,7 @@ function reasonOf(incident: Incident, { origins, nowMs, problemOf }: Around): st
   );
 }
 
-function failoverOf({ failover, hasFailoverWrites }: Around): string | undefined {
+function failoverOf({ failover, hasFailoverWrites }: IncidentContext): string | undefined {
   if (failover === undefined) return undefined;
   const [first, ...others] = failover;
   if (first === undefined) return "It has no failover region.";
@@ -96,7 +96,7 @@ const LATE_MS = 30_000;
 
 const DAY_MS = 86_400_000;
 
-function publishedOf({ sinceMs }: Incident, { revisions }: Around): string | undefined {
+function publishedOf({ sinceMs }: Incident, { revisions }: IncidentContext): string | undefined {
   if (sinceMs === undefined || revisions === undefined) return undefined;
   const before = revisions.find(({ time }) => time !== undefined && Date.parse(time) <= sinceMs + LATE_MS);
   if (before?.time === undefined) return undefined;

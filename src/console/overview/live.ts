@@ -38,7 +38,7 @@ export const regions = signal<Regions | undefined>(undefined);
 export const regionsProblem = signal<Problem | undefined>(undefined);
 /** Unix ms: when the states were last read. */
 export const regionsAtMs = signal(0);
-/** Unix ms, each few seconds anew: ages go on while nothing is heard. */
+/** Unix ms, updated every few seconds: ages grow while no update arrives. */
 export const clock = signal(gatewayNow());
 /** Older states are none of now: two answers in turn did not come. */
 const OLD_MS = 10_000;

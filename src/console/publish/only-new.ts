@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 /** Every isolate and machine must have the table by then, with time to read the window before. */
 const AHEAD_MINUTES = 10;
 
-/** A table with a moment nearer than this is not sent: the moment is chosen anew. */
+/** A table with a moment nearer than this is not sent: the moment is chosen again. */
 export const AHEAD_MS_MIN = 4 * MINUTE_MS;
 
 /** The next full five minutes that leave time for the publication, Unix ms. */

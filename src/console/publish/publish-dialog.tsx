@@ -91,7 +91,7 @@ interface ReviewProps {
 
 const TICK_MS = 15_000;
 
-/** The moment for new IDs, chosen anew before it comes too near. */
+/** The moment for new IDs, chosen again before it comes too near. */
 function useMoment(): number {
   const [atMs, setAt] = useState(() => momentAfter(gatewayNow()));
   useEffect(() => {

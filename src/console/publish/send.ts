@@ -51,7 +51,7 @@ export interface Change {
 }
 
 /** Time and calls are arguments: tests have their own. */
-export interface Around {
+export interface SendContext {
   readonly author: string;
   nowMs(): number;
   pause(ms: number): Promise<void>;
@@ -67,31 +67,31 @@ const DOUBT_MS = 40_000;
 const ASK_MS = 2_000;
 const ENTRIES = 50;
 
-export async function settle(change: Change, around: Around): Promise<Settled> {
-  const before = await around.audit(1);
+export async function settle(change: Change, context: SendContext): Promise<Settled> {
+  const before = await context.audit(1);
   if (!before.ok) return { is: "not-made", problem: before.problem };
   const lastId = before.value.entries[0]?.id ?? -1;
-  const sentAtMs = around.nowMs();
+  const sentAtMs = context.nowMs();
   const sent = await change.send();
   if (sent.ok)
     return { is: "made", sentAtMs, ...(sent.value?.revision !== undefined && { revision: sent.value.revision }) };
   const { problem } = sent;
   if (!isInDoubt(problem)) return refused(problem);
-  around.onDoubt();
+  context.onDoubt();
   for (;;) {
-    const answer = await around.audit(ENTRIES);
+    const answer = await context.audit(ENTRIES);
     if (answer.ok) {
       const own = answer.value.entries.find(
         ({ id, author, action, note }) =>
-          id > lastId && author === around.author && (change.action ?? action) === action && note === change.note,
+          id > lastId && author === context.author && (change.action ?? action) === action && note === change.note,
       );
       if (own?.outcome === "done")
         return { is: "made", sentAtMs, ...(own.revision !== undefined && { revision: own.revision }) };
       if (own !== undefined) return refused(ofOutcome(own.outcome));
-      if (around.nowMs() - sentAtMs > DOUBT_MS) return { is: "not-made", problem };
+      if (context.nowMs() - sentAtMs > DOUBT_MS) return { is: "not-made", problem };
     }
     // Without an answer, or signed out, nothing is known yet.
-    await around.pause(ASK_MS);
+    await context.pause(ASK_MS);
   }
 }
 
@@ -122,7 +122,7 @@ export const auditOf = (limit: number, before?: number) =>
     `/-/table/audit?limit=${limit}${before === undefined ? "" : `&before=${before}`}`,
   );
 
-export const around = (author: string, onDoubt: () => void): Around => ({
+export const sendContext = (author: string, onDoubt: () => void): SendContext => ({
   author,
   nowMs: gatewayNow,
   pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

@@ -3,7 +3,7 @@ import { session } from "../app/session.ts";
 import { note } from "../app/typed.ts";
 import { follow, type MadeChange } from "./made/made.ts";
 import { unwatched } from "./made/unwatched.ts";
-import { around, type Change, type Settled, sentNote, settle } from "./send.ts";
+import { type Change, type Settled, sendContext, sentNote, settle } from "./send.ts";
 
 export type Failed = Exclude<Settled, { is: "made" }>;
 
@@ -48,7 +48,7 @@ export function useSending(change: Sending) {
     tell("Sending…");
     const settled = await settle(
       { ...(action && { action }), note: own, send: () => change.send(own) },
-      around(author, () => tell(change.doubt)),
+      sendContext(author, () => tell(change.doubt)),
     );
     tell(undefined);
     if (settled.is !== "made") {

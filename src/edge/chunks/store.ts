@@ -203,7 +203,7 @@ export function retryBackoff({ clock, entropy, retryMsMax, chunkDeadlineMs = CHU
 
   function after(last: Wait, why: string, free: number): Wait {
     const nowMs = clock.nowMs();
-    // After a quiet time longer than the longest wait the series starts anew.
+    // After a quiet time longer than the longest wait the series starts again.
     const failures = nowMs - last.dueMs > waitMsMax ? 1 : last.failures + 1;
     const doubledMs = failures <= free ? 0 : FIRST_WAIT_MS * 2 ** (failures - free - 1);
     const jitter = 1 - JITTER + (2 * JITTER * entropy.word()) / 2 ** 32;

@@ -12,7 +12,7 @@ export interface Settled {
 /** For how long another state must hold; `Infinity`: it is not told. */
 export type HoldMs = (from: string, to: string) => number;
 
-/** A state that comes and goes in between does not begin the wait anew, but the last one must have held for this long. */
+/** A state that comes and goes in between does not begin the wait again, but the last one must have held for this long. */
 const STEADY_MS = 10_000;
 
 export function settle(before: Settled, state: string, nowMs: number, holdMs: HoldMs): Settled {

@@ -13,7 +13,7 @@ export interface WebhookSettings {
 
 /** State of the receiver, as it is stored. */
 interface Receiver {
-  /** Hash of the settings: another one begins anew. */
+  /** Hash of the settings: another one starts over. */
   readonly of: number;
   /** In a row. */
   readonly failures: number;

@@ -23,7 +23,7 @@ import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint, OriginState 
 /** A deployment without a collector needs none of it. */
 const pushModule = loadable("metrics-push", () => import("./otlp/push.ts"));
 
-/** The key of the time of the next push: an object that is idle begins anew at each alarm. */
+/** The key of the time of the next push: an object that is idle starts over at each alarm. */
 const PUSH_DUE = "pushDueMs";
 
 /** The key of the last requests with a problem, before its slug. They are in no row: exports leave them out. */

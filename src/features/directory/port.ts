@@ -179,7 +179,7 @@ export interface DirectoryTruth {
   register(claim: Omit<Reservation, "leaseMs">): Promise<Result<ClaimOutcome, DirectoryFailure>>;
   move(at: DirectoryKey, region: string, version: number): Promise<Result<ChangeOutcome, DirectoryFailure>>;
   remove(at: DirectoryKey, version: number): Promise<Result<ChangeOutcome, DirectoryFailure>>;
-  /** An origin has no entity of a confirmed key: it is an orphan, until it is moved or confirmed anew. */
+  /** An origin has no entity of a confirmed key: it is an orphan, until it is moved or confirmed again. */
   reportMissing(at: DirectoryKey, version: number): Promise<Result<ChangeOutcome, DirectoryFailure>>;
   /** An origin said that the key's entity moved. Nothing changes unless the key leads to `from`. */
   learn(at: DirectoryKey, from: string, region: string): Promise<Result<undefined, DirectoryFailure>>;

@@ -3,7 +3,7 @@ import { parseJson, plainJson } from "../../routing/index.ts";
 
 /**
  * Changes of single values of a table's text. All else stays as it stands, comments too: `modify` of jsonc-parser writes lists and
- * objects anew over many lines.
+ * objects again over many lines.
  */
 
 export type JsonPath = readonly (string | number)[];

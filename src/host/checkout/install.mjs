@@ -130,7 +130,7 @@ export async function runNpm(folder, [program, ...args]) {
     if (got !== undefined) {
       // npm itself may have left others of its group.
       kill("SIGKILL");
-      // How far it got is unknown: the next start installs all anew.
+      // How far it got is unknown: the next start installs all again.
       rmSync(join(folder, "node_modules", ".package-lock.json"), { force: true });
     }
     guard?.kill("SIGKILL");

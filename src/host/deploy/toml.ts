@@ -1,6 +1,6 @@
 import type { Addition } from "./requirements.ts";
 
-/** Adds to a TOML text without writing it anew, so that comments and order stay. The caller reads the result to be sure. */
+/** Adds to a TOML text without writing it again, so that comments and order stay. The caller reads the result to be sure. */
 export function addToToml(text: string, { kind, path, value }: Addition): string {
   if (kind === "append") return addBlock(text, `[[${keyPath(path)}]]`, members(value));
   const key = path.at(-1) ?? "";

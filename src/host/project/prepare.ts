@@ -15,7 +15,7 @@ export interface ProjectPreparation {
 }
 
 /** Paths as a user gave them, for the message of success. */
-export interface Prepared {
+export interface PreparedProject {
   readonly tableFile: string;
   readonly workerFile: string | undefined;
 }
@@ -27,7 +27,7 @@ export async function prepareProject({
   tableFile,
   workerFile,
   folder,
-}: ProjectPreparation): Promise<Result<Prepared, string>> {
+}: ProjectPreparation): Promise<Result<PreparedProject, string>> {
   if (workerFile === false) return prepareConsole(tableFile ?? TABLE_FILE, folder);
   const path = workerFile ?? WORKER_FILES.find(existsSync);
   const worker = path === undefined ? undefined : await readProjectWorker(path);
@@ -74,7 +74,7 @@ async function readProjectWorker(path: string): Promise<Result<ProjectWorker, st
   }
 }
 
-async function prepareConsole(tableFile: string, folder: string): Promise<Result<Prepared, string>> {
+async function prepareConsole(tableFile: string, folder: string): Promise<Result<PreparedProject, string>> {
   const text = await readTableText(tableFile);
   if (!text.ok) return text;
   const foreign = foreignPart(folder, ["console"]);

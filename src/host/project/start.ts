@@ -126,7 +126,7 @@ function accessOf(environment: Environment, isLocal: boolean): Access {
 async function serve(start: ProjectStart, run: Run, standIns: StandIns | undefined) {
   const { file, access, edits, log } = run;
   const stateFolder = resolve(start.stateFolder);
-  // Before its console is written anew below.
+  // Before its console is written again below.
   if (existsSync(stateFolder)) refuseRunning(stateFolder);
   const packsFolder = packsFolderOf(file.path);
   const consoleFolder = join(stateFolder, CONSOLE_FOLDER);

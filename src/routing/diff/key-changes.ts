@@ -181,7 +181,7 @@ const pairBy = (before: readonly IdPlan[], after: readonly IdPlan[], keyOf: (id:
   }));
 };
 
-/** A layout that was declared anew has other keys, which cannot be compared. */
+/** A layout that was declared again has other keys, which cannot be compared. */
 export const sameLayout = (a: LayoutPlan, b: LayoutPlan): boolean => definitionOf(a) === definitionOf(b);
 
 const definitionOf = ({ layout }: LayoutPlan): string => {

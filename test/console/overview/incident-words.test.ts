@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Origin } from "../../../src/console/lookup/ask.ts";
 import type { Incident } from "../../../src/console/overview/incident.ts";
-import { type Around, tellIncident } from "../../../src/console/overview/incident-words.ts";
+import { type IncidentContext, tellIncident } from "../../../src/console/overview/incident-words.ts";
 import { lastAnswerText, originEvidence, originState } from "../../../src/console/overview/origins.ts";
 import { lastedText, momentText, rateText, shareText } from "../../../src/console/overview/plot/words.ts";
 
@@ -37,7 +37,7 @@ const INCIDENT: Incident = {
   trafficShare: 0.28,
   problem: "origin-unreachable",
 };
-const AROUND: Around = {
+const CONTEXT: IncidentContext = {
   nowMs: NOW_MS,
   origins: [OPEN, OPEN, OPEN],
   failover: [],
@@ -46,8 +46,8 @@ const AROUND: Around = {
   problemOf: (slug) => ({ status: slug === "origin-unreachable" ? 502 : 503, title: `Title of ${slug}` }),
 };
 
-const tell = (incident: Partial<Incident>, around: Partial<Around> = {}) =>
-  tellIncident({ ...INCIDENT, ...incident }, { ...AROUND, ...around });
+const tell = (incident: Partial<Incident>, context: Partial<IncidentContext> = {}) =>
+  tellIncident({ ...INCIDENT, ...incident }, { ...CONTEXT, ...context });
 
 describe("an incident in words", () => {
   it("says since when, how much gets what, and what was published", () => {
@@ -106,7 +106,7 @@ describe("an incident in words", () => {
     expect(told.sentences[0]).toBe("Its origins answer with errors themselves.");
   });
 
-  it.each<[string, Partial<Around>, string]>([
+  it.each<[string, Partial<IncidentContext>, string]>([
     ["one region", { failover: ["eu"] }, "Reads go to eu while no origin can be reached."],
     ["several", { failover: ["eu", "ap", "sa"] }, "Reads go to eu, ap or sa while no origin can be reached."],
     [
@@ -114,9 +114,9 @@ describe("an incident in words", () => {
       { failover: ["eu"], hasFailoverWrites: true },
       "Reads, and writes that are safe to repeat, go to eu while no origin can be reached.",
     ],
-  ])("says who answers meanwhile: %s", (_, around, sentence) => expect(tell({}, around).sentences[1]).toBe(sentence));
+  ])("says who answers meanwhile: %s", (_, context, sentence) => expect(tell({}, context).sentences[1]).toBe(sentence));
 
-  it.each<[string, NonNullable<Around["revisions"]>, string | undefined]>([
+  it.each<[string, NonNullable<IncidentContext["revisions"]>, string | undefined]>([
     [
       "just before",
       [{ revision: 43, kind: "publish", time: ago(9 * 60 + 20) }],

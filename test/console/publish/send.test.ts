@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Answer, Problem } from "../../../src/console/app/api.ts";
-import { type Around, type Made, sentNote, settle } from "../../../src/console/publish/send.ts";
+import { type Made, type SendContext, sentNote, settle } from "../../../src/console/publish/send.ts";
 import type { AuditEntry } from "../../../src/formats/table-api.ts";
 
 const answer = <Value>(value: Value): Answer<Value> => ({ ok: true, value, headers: new Headers(), status: 200 });
@@ -28,7 +28,7 @@ async function settled(sent: Answer<Made>, ...logs: readonly Log[]) {
   let nowMs = 0;
   let asked = 0;
   let doubts = 0;
-  const around: Around = {
+  const context: SendContext = {
     author: "oncall",
     nowMs: () => nowMs,
     pause: async (ms) => {
@@ -39,7 +39,7 @@ async function settled(sent: Answer<Made>, ...logs: readonly Log[]) {
       doubts++;
     },
   };
-  const result = await settle({ action: "publish", note: "why", send: async () => sent }, around);
+  const result = await settle({ action: "publish", note: "why", send: async () => sent }, context);
   return { ...result, doubts, tookMs: nowMs };
 }
 
@@ -91,7 +91,7 @@ describe("a sent change", () => {
 
   it("is not sent where the log cannot be read before", async () => {
     let isSent = false;
-    const around = {
+    const context = {
       author: "oncall",
       nowMs: () => 0,
       pause: async () => undefined,
@@ -102,7 +102,7 @@ describe("a sent change", () => {
       isSent = true;
       return answer({ revision: 43 });
     };
-    expect(await settle({ action: "publish", note: "", send }, around)).toMatchObject({ is: "not-made" });
+    expect(await settle({ action: "publish", note: "", send }, context)).toMatchObject({ is: "not-made" });
     expect(isSent).toBe(false);
   });
 });

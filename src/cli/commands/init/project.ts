@@ -27,7 +27,7 @@ export function projectOf(answers: Answers, templates: Templates, version: strin
   const [{ path, region = "" }] = examples;
   const values = { name: answers.name, path, region, about };
   const files = new Map([
-    // As npm writes it anew.
+    // As npm writes it again.
     ["package.json", `${JSON.stringify(packageOf(answers, version), null, 2)}\n`],
     ["routing-table.json", json(table)],
     ["examples.json", json({ $schema: "./node_modules/waybill/examples.schema.json", examples })],

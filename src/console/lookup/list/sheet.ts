@@ -4,7 +4,7 @@ import type { Pasted, PastedList, PastedSheet } from "../read-pasted.ts";
 
 export type Row = readonly string[];
 
-/** A pasted table comes back with all its columns, and `found` after them; those of an earlier file are written anew. */
+/** A pasted table comes back with all its columns, and `found` after them; those of an earlier file are written again. */
 export function sheetOf({ items, sheet }: PastedList, columns: Row, found: (item: number) => Row): readonly Row[] {
   return sheet === undefined ? ofList(items, columns, found) : ofSheet(sheet, columns, found);
 }

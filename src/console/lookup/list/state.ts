@@ -41,7 +41,7 @@ export function stateOf(list: PastedList): ListState {
   return state;
 }
 
-/** Goes on where it stopped; a list that was asked to its end is asked anew. */
+/** Goes on where it stopped; a list that was asked to its end is asked again. */
 export async function askList(state: ListState, reader: Reader): Promise<void> {
   const { list, located, asking, askedAtMs } = state;
   if (asking.value === "busy") return;

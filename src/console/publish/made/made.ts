@@ -6,7 +6,7 @@ import { gatewayNow } from "../../app/clock.ts";
 import { refreshForce } from "../../app/force.ts";
 import { loadTable, session } from "../../app/session.ts";
 import { MADE_KEY } from "../../app/windows.ts";
-import { around, post, revisionsBefore, settle } from "../send.ts";
+import { post, revisionsBefore, sendContext, settle } from "../send.ts";
 import { type Force, forceOf } from "./force-of.ts";
 
 /** The last change that was made in this tab: how far it has come, and the way back for ten minutes. */
@@ -121,7 +121,7 @@ export async function undo(change: MadeChange, onDoubt: () => void): Promise<Und
   const note = isCanary ? `Undo of canary ${revision}` : `Undo of revision ${revision}`;
   const send = () =>
     isCanary ? post("/-/table/abort", revision, { note }) : post("/-/table/rollback", revision, { to: before, note });
-  const settled = await settle({ action: isCanary ? "abort" : "rollback", note, send }, around(author, onDoubt));
+  const settled = await settle({ action: isCanary ? "abort" : "rollback", note, send }, sendContext(author, onDoubt));
   if (settled.is === "made") {
     const isNew = !isCanary && settled.revision !== undefined;
     const title = isCanary ? `Canary ${revision} is aborted` : `Revision ${revision} is undone: ${before} is back`;

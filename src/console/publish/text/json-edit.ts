@@ -2,7 +2,7 @@ import { type Edit, editText, type JsonPath } from "../../../formats/console/edi
 import { canonical } from "../../../routing/diff/key-space.ts";
 import { hunksOf } from "./sequences.ts";
 
-/** Each edit reads the whole text again; with more of them it is written anew. */
+/** Each edit reads the whole text again; with more of them it is written again. */
 const EDITS_MAX = 200;
 
 /** The text of a value, changed to say another one. Lines that say the same stay as they are. Pure. */

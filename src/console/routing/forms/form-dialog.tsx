@@ -55,7 +55,7 @@ interface Props {
   readonly base: Base;
   /** The change of the values that stand in the fields. */
   readonly plan: () => Planned;
-  /** All of them as one text: the change is planned anew when it differs. */
+  /** All of them as one text: the change is planned again when it differs. */
   readonly values: string;
   /** The fields, with what is wrong at each. */
   readonly children: (faultAt: (field: string) => string | undefined) => ComponentChildren;

@@ -184,7 +184,7 @@ async function resume(
       const known = [...regions.keys()];
       return err({ reason: "unknown-name", what: "region", name: record.region, known });
     }
-    // An entity that was moved by itself is there: its former region would make it anew.
+    // An entity that was moved by itself is there: its former region would make it again.
     const isMoved = decision.target.rule.kind === "moved" && texts.length === 1;
     const isSame = decision.target.region.name === region.name;
     const target =

@@ -29,7 +29,7 @@ export interface LookupOptions extends LocationOptions {
 /** A near layer either answers soon, or the next layer is asked. */
 const DEADLINES_MS = { cache: 100, copy: 700, object: 2_000 };
 
-/** A look-up can die with the request that began it; then the next one begins anew. */
+/** A look-up can die with the request that began it; then the next one starts over. */
 const FLIGHT_MS = 6_000;
 
 type Found = Result<DirectoryAnswer, DirectoryFailure>;

@@ -156,7 +156,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
           WHERE NOT EXISTS (SELECT 1 FROM totals WHERE directory = ?1)`,
         directory,
       );
-      // Leases end without a statement: what has one is counted anew, in an index with few rows.
+      // Leases end without a statement: what has one is counted again, in an index with few rows.
       const { rows, ...others } = this.#sql
         .exec<Omit<KeyCounts, "confirmed"> & { readonly rows: number }>(
           `SELECT (SELECT keys FROM totals WHERE directory = ?1) AS rows, count(missing_ms) AS missing,

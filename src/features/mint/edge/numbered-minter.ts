@@ -103,7 +103,7 @@ const numberingOf = (layout: Layout): Numbering => {
   return { time: { field, row, startTicks }, counter, counterBits, max: last };
 };
 
-/** The greatest number whose tick a time field holds: beyond it the field would begin anew, and IDs come twice. */
+/** The greatest number whose tick a time field holds: beyond it the field would start over, and IDs come twice. */
 const lastNumber = (ticks: bigint, counterBits: number): number => {
   const last = counterBits < 0 ? ticks >> BigInt(-counterBits) : ((ticks + 1n) << BigInt(counterBits)) - 1n;
   return last < MAX_NUMBER ? Number(last) : Number.MAX_SAFE_INTEGER;

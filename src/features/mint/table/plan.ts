@@ -30,7 +30,7 @@ function findMinting(layout: Layout): Minting {
   return layout.fields.some(({ role }) => role === "time" || role === "counter") ? "numbers" : "none";
 }
 
-/** Whether IDs of a layout that are minted anew differ in more than a number that is counted on. */
+/** Whether IDs of a layout that are minted again differ in more than a number that is counted on. */
 export const isRandom = (layout: Layout): boolean => mintingOf(layout) !== "numbers" && layout.name !== "luuid";
 
 /** Fields that the gateway fills in itself: an identity that it draws, and numbers from a sequence. */

@@ -39,7 +39,7 @@ export async function deleteUnreferenced(
   ]);
   const known = readSince(await folder.readOwn(FILE));
   const unreferenced = (await folder.keys()).filter((key) => OWN_KEY.test(key) && !stems.has(stemOf(key)));
-  // A clock that was set back begins the day anew.
+  // A clock that was set back begins the day again.
   const since = new Map(unreferenced.map((key) => [key, Math.min(known.get(key) ?? nowMs, nowMs)]));
   const old = unreferenced.filter((key) => nowMs - (since.get(key) ?? nowMs) >= DAY_MS);
   for (const key of old) {
@@ -51,7 +51,7 @@ export async function deleteUnreferenced(
   return old;
 }
 
-/** When each key was first seen unreferenced, Unix ms. A file that cannot be read begins the day anew. */
+/** When each key was first seen unreferenced, Unix ms. A file that cannot be read begins the day again. */
 function readSince(text: string | undefined): ReadonlyMap<string, number> {
   try {
     const entries = Object.entries<unknown>(JSON.parse(text ?? "{}"));
