@@ -57,7 +57,28 @@ export function watchPlace(): void {
   addEventListener("hashchange", take);
 }
 
+type Asked = (wanted: string) => void;
+
+let asked: Asked | undefined;
+
+/** Until the returned function is called, a reader who goes elsewhere stays, and is asked. The browser asks about a reload by itself. */
+export function holdPlace(ask: Asked): () => void {
+  const stay = (event: BeforeUnloadEvent) => event.preventDefault();
+  addEventListener("beforeunload", stay);
+  asked = ask;
+  return () => {
+    removeEventListener("beforeunload", stay);
+    asked = undefined;
+  };
+}
+
 function take(): void {
+  if (asked !== undefined && location.hash !== known) {
+    const wanted = location.hash;
+    history.pushState(null, "", known);
+    asked(wanted);
+    return;
+  }
   known = location.hash;
   fragment.value = known;
 }

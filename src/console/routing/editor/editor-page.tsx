@@ -1,5 +1,6 @@
 import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { formatText } from "../../../formats/console/edit.ts";
 import { type Positions, positionsOf } from "../../../formats/console/positions.ts";
 import type { Fault } from "../../../routing/index.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
@@ -171,13 +172,6 @@ interface BarProps {
 /** Above the text: how the draft stands, and what one can do with the text. */
 function Bar({ checked, known, editor, text }: BarProps) {
   const own = tableDraft.value;
-  const format = () => {
-    try {
-      setDraft(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
-    } catch {
-      // The faults say what is wrong.
-    }
-  };
   return (
     <header class="bar-in">
       <div class="row">
@@ -204,7 +198,7 @@ function Bar({ checked, known, editor, text }: BarProps) {
           Find
         </Button>
         {mayChange.value && (
-          <Button kind="quiet" size="small" onClick={format}>
+          <Button kind="quiet" size="small" onClick={() => setDraft(formatText(text))}>
             Format
           </Button>
         )}

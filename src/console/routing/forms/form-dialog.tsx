@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { gatewayNow } from "../../app/clock.ts";
 import { Button } from "../../app/parts/button.tsx";
 import { Dialog } from "../../app/parts/dialog.tsx";
 import { Choice } from "../../app/parts/fields.tsx";
 import { Note } from "../../app/parts/sheet.tsx";
-import { fragmentOf } from "../../app/router.ts";
+import { fragmentOf, holdPlace } from "../../app/router.ts";
 import { plural } from "../../app/words.ts";
 import { momentAfter } from "../../publish/only-new.ts";
 import { openPublish } from "../../publish/open.ts";
@@ -67,8 +67,10 @@ export function FormDialog({ title, text, base, plan, values, children, onClose 
   // Faults of what was not touched yet would only be in the way.
   const [begun] = useState(values);
   const [isTried, setTried] = useState(false);
-  const [isLeaving, setLeaving] = useState(false);
-  const leave = () => (values === begun ? onClose() : setLeaving(true));
+  const [leaving, setLeaving] = useState<{ readonly to?: string }>();
+  const leave = () => (values === begun ? onClose() : setLeaving({}));
+  // Before the next key: Back may follow at once.
+  useLayoutEffect(() => (values === begun ? undefined : holdPlace((to) => setLeaving({ to }))), [values]);
   useEffect(() => {
     const timer = setTimeout(() => setPlanned({ of: values, is: plan() }), PLAN_DELAY_MS);
     return () => clearTimeout(timer);
@@ -105,12 +107,21 @@ export function FormDialog({ title, text, base, plan, values, children, onClose 
     >
       <section class="pile small">{children(faultAt)}</section>
       <Below planned={now} faults={faults.filter(({ field }) => field === undefined)} before={base.table} />
-      {isLeaving && <Leaving title={title} onStay={() => setLeaving(false)} onLeave={onClose} />}
+      {leaving && (
+        <Leaving
+          title={title}
+          onStay={() => setLeaving(undefined)}
+          onLeave={() => {
+            onClose();
+            if (leaving.to !== undefined) location.hash = leaving.to;
+          }}
+        />
+      )}
     </Dialog>
   );
 }
 
-/** Escape, or a slip, must not lose what was filled in. */
+/** Escape, Back or a slip must not lose what was filled in. */
 const Leaving = ({ title, onStay, onLeave }: { title: string; onStay: () => void; onLeave: () => void }) => (
   <Dialog
     title={`${title}: discard what you filled in?`}

@@ -72,6 +72,47 @@ it("a form that was filled in asks before Escape closes it, and is as it was", a
   await context.close();
 });
 
+it("a form that was filled in asks before Back leaves it, and goes there once it is discarded", async () => {
+  const { page, context } = await openAs("#/routes");
+  await page.getByRole("link", { name: "Regions" }).first().click();
+  await page.getByRole("button", { name: "Add a region" }).click();
+  const form = page.getByRole("dialog", { name: "Add a region", exact: true });
+  await form.getByLabel("Name").fill("eu2");
+  const asked = page.getByRole("heading", { name: "discard what you filled in?" });
+  for (let turn = 0; turn < 2; turn++) {
+    await page.goBack();
+    await asked.waitFor();
+    expect(new URL(page.url()).hash).toBe("#/regions");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await asked.waitFor({ state: "detached" });
+    expect(await form.getByLabel("Name").inputValue()).toBe("eu2");
+  }
+  await page.goBack();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await form.waitFor({ state: "detached" });
+  await expect.poll(() => new URL(page.url()).hash).toBe("#/routes");
+  // Nothing is held any more.
+  await page.goBack();
+  await expect.poll(() => new URL(page.url()).hash).toBe("#/regions");
+  await context.close();
+});
+
+it("a form that was filled in has the browser ask before a reload", async () => {
+  const { page, context } = await openAs("#/regions");
+  await page.getByRole("button", { name: "Add a region" }).click();
+  const form = page.getByRole("dialog", { name: "Add a region", exact: true });
+  await form.getByLabel("Name").fill("eu2");
+  const kinds: string[] = [];
+  page.once("dialog", async (dialog) => {
+    kinds.push(dialog.type());
+    await dialog.dismiss();
+  });
+  await page.evaluate(() => void setTimeout(() => location.reload()));
+  await expect.poll(() => kinds).toEqual(["beforeunload"]);
+  expect(await form.getByLabel("Name").inputValue()).toBe("eu2");
+  await context.close();
+});
+
 it("a window that is closed before a lost answer is settled: the foot of the page says so, and later text is kept", async () => {
   const { page, context } = await desk.draftAs("operator", desk.withRegion("BR", "ap"));
   await review(page);
