@@ -84,7 +84,12 @@ function take(): void {
 }
 
 export function goTo(page: PageName, query: Readonly<Record<string, string>> = {}): void {
-  location.hash = fragmentOf(page, query);
+  const wanted = fragmentOf(page, query);
+  if (asked !== undefined && wanted !== known) {
+    asked(wanted);
+    return;
+  }
+  location.hash = wanted;
   take();
 }
 

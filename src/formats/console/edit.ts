@@ -3,7 +3,7 @@ import { parseJson, plainJson } from "../../routing/index.ts";
 
 /**
  * Changes of single values of a table's text. All else stays as it stands, comments too: `modify` of jsonc-parser writes lists and
- * objects again over many lines.
+ * objects over many lines.
  */
 
 export type JsonPath = readonly (string | number)[];
@@ -173,5 +173,6 @@ export function formatText(text: string): string {
     parts.push(text.slice(at, offset), content);
     at = offset + length;
   }
-  return [...parts, text.slice(at)].join("");
+  parts.push(text.slice(at));
+  return parts.join("");
 }

@@ -51,7 +51,7 @@ describe("a faulty origin", () => {
       "connections in the middle of something",
       () => originOf(stack.origins, name).busy(),
       (busy) => busy === 0,
-      LATE_SLACK_MS,
+      SLACK_MS,
     );
 
   async function holds(fault: Fault, method: Method): Promise<void> {
