@@ -53,6 +53,15 @@ export function checkFiles(options: MachineOptions, nowMs: number): FileCheck {
   return { ...sentences, faults, tls, clusterKey };
 }
 
+/** `undefined`: it cannot be read. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
 interface TlsOptions {
   readonly tlsFolder: string;
   readonly role: Role;

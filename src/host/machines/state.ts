@@ -9,8 +9,10 @@ import { START_FOLDER, startLines, untilStarted, writeStartFolder } from "../wor
 import { nodeFlags, STATE_SOCKET, type StateSettings, stateConfig } from "../workerd/state-config.ts";
 import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd } from "../workerd/workerd.ts";
 import { addressText } from "./addresses.ts";
+import { readText } from "./files.ts";
 import { claimFolder, foreignState } from "./folder.ts";
 import type { Machine } from "./machine.ts";
+import { bucketObstacle } from "./operate/bucket.ts";
 import type { ClusterOptions, StateOptions } from "./options.ts";
 import { supervise } from "./supervise.ts";
 import { network, watchPeers } from "./watch-peers.ts";
@@ -27,6 +29,7 @@ export async function startStateNode(options: StateOptions, machine: Machine) {
   const { cluster, stopMs } = options;
   const start =
     cluster === undefined ? await aloneStarter(options, machine) : await nodeStarter(options, cluster, machine);
+  const obstacle = cluster && obstacleOf(cluster);
   const isWatched = cluster !== undefined && cluster.peers.length > 0;
   const supervisor = supervise<RunningWorkerd>({
     clock,
@@ -36,8 +39,11 @@ export async function startStateNode(options: StateOptions, machine: Machine) {
     // Without its bucket each start of a node fails until the bucket is back.
     isHeld: isWatched,
     isRetried: ({ message }) => cluster !== undefined && !/already in use/.test(message),
+    obstacle,
     start,
   });
+  // It is reached where a node runs.
+  supervisor.first.then(obstacle).catch(() => undefined);
   const ended = new AbortController();
   // A node that cannot be started is watched no longer, so that the command ends.
   supervisor.first.catch(() => ended.abort());
@@ -48,6 +54,25 @@ export async function startStateNode(options: StateOptions, machine: Machine) {
       ended.abort();
       return supervisor.stop(atOnce);
     },
+  };
+}
+
+/** Slower than this, a node loses its lease. */
+const BUCKET_ANSWER_MS = 2_000;
+
+/** A bucket that this process has never reached says nothing: workerd may have another way to it. */
+function obstacleOf(cluster: ClusterOptions): () => Promise<string | undefined> {
+  let isReached = false;
+  return async () => {
+    const why = await bucketObstacle(cluster, {
+      nowMs: Date.now,
+      fetch,
+      deadline: () => AbortSignal.timeout(BUCKET_ANSWER_MS),
+      env: (name) => process.env[name],
+      readText,
+    });
+    isReached ||= why === undefined;
+    return isReached ? why : undefined;
   };
 }
 

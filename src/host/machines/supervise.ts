@@ -17,6 +17,8 @@ export interface SuperviseOptions<Process extends Running> {
   readonly start: (isFirst: boolean) => Promise<Process>;
   /** Whether a first start that failed is tried again: another one may not fail. */
   readonly isRetried: (error: Error) => boolean;
+  /** Why a start would fail just now, in words; `undefined`: nothing is known of that. */
+  readonly obstacle?: (() => Promise<string | undefined>) | undefined;
   readonly stopMs: number;
   /** Whether it waits for a first `release`. */
   readonly isHeld?: boolean | undefined;
@@ -43,6 +45,12 @@ const LEAST_MS = 500;
 
 /** A node whose bucket is back starts within this. */
 const MOST_MS = 5_000;
+
+/** A start would fail: it is asked this often whether that has ended. */
+const OBSTACLE_EVERY_MS = 500;
+
+/** An obstacle may be seen wrongly. */
+const OBSTACLE_MAX_MS = 30_000;
 
 /** After this time a process counts as well started. */
 const SETTLED_MS = 30_000;
@@ -87,6 +95,15 @@ export function supervise<Process extends Running>(options: SuperviseOptions<Pro
     }
   }
 
+  const obstacle = async (): Promise<string | undefined> =>
+    (await Promise.race([options.obstacle?.(), change()])) ?? undefined;
+
+  async function untilClear(): Promise<void> {
+    const untilMs = clock.nowMs() + OBSTACLE_MAX_MS;
+    do await pause(OBSTACLE_EVERY_MS);
+    while (!isHeld && !isStopping && clock.nowMs() < untilMs && (await obstacle()) !== undefined);
+  }
+
   async function run(): Promise<void> {
     let waitMs: number | undefined;
     while (!isStopping) {
@@ -111,7 +128,14 @@ export function supervise<Process extends Running>(options: SuperviseOptions<Pro
       if (isHeld || isStopping) continue;
       const ranMs = clock.nowMs() - beganMs;
       await pause(SIGNAL_DEADLINE_MS);
+      const why = await obstacle();
       if (isStopping) return;
+      if (why !== undefined) {
+        report(`${ended}. It starts again when the obstacle is gone: ${why}.`);
+        await untilClear();
+        waitMs = undefined;
+        continue;
+      }
       waitMs = restartWaitMs(waitMs, ranMs);
       report(`${ended}. It starts again in ${waitMs / 1000} s.`);
       await pause(waitMs);

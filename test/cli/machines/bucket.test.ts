@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkBucket } from "../../../src/host/machines/operate/bucket.ts";
+import { type BucketNeeds, bucketObstacle, checkBucket } from "../../../src/host/machines/operate/bucket.ts";
 import type { ClusterOptions } from "../../../src/host/machines/options.ts";
 
 /** An S3 store in memory that may lack one of the things that a cluster needs. */
@@ -57,20 +57,24 @@ const FILES: Readonly<Record<string, string>> = {
   "/c": "AWS_ACCESS_KEY_ID=AK\nAWS_SECRET_ACCESS_KEY=a-secret\nAWS_SESSION_TOKEN=a-token\n",
 };
 
+const NEEDS: Omit<BucketNeeds, "nowMs" | "fetch"> = {
+  deadline: () => new AbortController().signal,
+  env: () => undefined,
+  readText: (path) => FILES[path],
+};
+
 async function found(lack?: Lack, { offMs = 0, cluster = CLUSTER, writeMs = 0 } = {}) {
   // The middle of the second that `Date` names.
   let nowMs = AT_MS + 500;
   const store = storeWith(lack, () => nowMs - 500 - offMs);
   const findings = await checkBucket(cluster, {
+    ...NEEDS,
     nowMs: () => nowMs,
     fetch: (async (url: URL, init: RequestInit) => {
       const answer = await store.fetch(url, init);
       if (init.method === "PUT") nowMs += writeMs;
       return answer;
     }) as typeof fetch,
-    deadline: () => new AbortController().signal,
-    env: () => undefined,
-    readText: (path) => FILES[path],
   });
   return { ...store, lines: findings.map(({ state, text }) => `${state}: ${text}`) };
 }
@@ -156,5 +160,35 @@ describe("a check of a bucket", () => {
     expect(seen.some(({ headers }) => headers.has("authorization"))).toBe(false);
     const google = await found(undefined, { cluster: { ...CLUSTER, bucket: "gs://acme", bucketOptions: [] } });
     expect([google.seen.length, google.lines]).toEqual([0, [expect.stringMatching(/^note: gs:\/\/acme: each node /)]]);
+  });
+});
+
+describe("an obstacle to the start of a node", () => {
+  const obstacle = async (lack?: Lack, cluster = CLUSTER) => {
+    const { seen, fetch } = storeWith(lack, () => AT_MS);
+    return { why: await bucketObstacle(cluster, { ...NEEDS, nowMs: () => AT_MS, fetch }), seen };
+  };
+  const of = (text: string) => `s3://acme/way/bill ${text}`;
+  const RIGHTS = "give its credentials the rights to read, write, list and delete, and correct the clock";
+
+  it.each<readonly [Lack | undefined, string | undefined]>([
+    [undefined, undefined],
+    // A start proves these by itself.
+    ["if-match", undefined],
+    ["list", of(`answered a list with 403: ${RIGHTS}`)],
+    ["denied", of(`answered a list with 403 AccessDenied: ${RIGHTS}`)],
+    ["absent", of("answered a list with 404 NoSuchBucket: make the bucket, or correct its name")],
+    ["slow-down", of("answered a list with 503 SlowDown")],
+    ["unreachable", of("does not answer: connect ECONNREFUSED")],
+  ])("is a bucket that lacks %s", async (lack, why) => {
+    const { why: found, seen } = await obstacle(lack);
+    expect([found, seen.map(({ method }) => method)]).toEqual([why, ["GET"]]);
+  });
+
+  it.each([
+    ["whose credentials are of another source", { ...CLUSTER, bucketOptions: CLUSTER.bucketOptions.slice(0, 2) }],
+    ["of Google, which is not asked", { ...CLUSTER, bucket: "gs://acme", bucketOptions: [] }],
+  ])("is not known of a bucket %s", async (_, cluster) => {
+    expect(await obstacle("denied", cluster)).toEqual({ why: undefined, seen: [] });
   });
 });

@@ -121,6 +121,63 @@ it("tries a failed start again where another may not fail", async () => {
   ]);
 });
 
+it("waits until an obstacle has ended, and says it once", async () => {
+  let why: string | undefined = "the bucket answers 503";
+  let asked = 0;
+  const obstacle = async () => {
+    asked += 1;
+    return why;
+  };
+  const { events, pass, end } = harness({ obstacle });
+  await pass(1_000);
+  await end(1);
+  await pass(9_000);
+  why = undefined;
+  await pass(1_000);
+  expect(events).toEqual([
+    "0: start first",
+    "workerd ended with code 1. It starts again when the obstacle is gone: the bucket answers 503.",
+    "10250: start",
+  ]);
+  expect(asked).toBe(19);
+  // It ended for another reason.
+  await end(139);
+  await pass(1_000);
+  expect(events.at(-2)).toBe("workerd ended with code 139. It starts again in 0.5 s.");
+});
+
+it("tries all the same after half a minute of an obstacle, which may be seen wrongly", async () => {
+  const { events, pass, end } = harness({ obstacle: async () => "the bucket answers 503" });
+  await pass(0);
+  await end(1);
+  await pass(31_000);
+  expect(events.filter((event) => event.includes(": start"))).toEqual(["0: start first", "30250: start"]);
+});
+
+it.each<readonly [string, () => Promise<string | undefined>]>([
+  ["has an obstacle", async () => "the bucket answers 503"],
+  ["asks for one without an answer", () => new Promise(() => undefined)],
+])("stops while it %s, and starts nothing while it is held", async (_, obstacle) => {
+  const stopped = harness({ obstacle });
+  await stopped.pass(0);
+  await stopped.end(1);
+  await stopped.pass(2_100);
+  await stopped.supervisor.stop();
+  await stopped.pass(60_000);
+  expect(stopped.events.filter((event) => event.includes(": start"))).toHaveLength(1);
+
+  const held = harness({ obstacle });
+  await held.pass(0);
+  await held.end(1);
+  await held.pass(2_100);
+  held.supervisor.hold();
+  await held.pass(60_000);
+  expect(held.events.filter((event) => event.includes(": start"))).toHaveLength(1);
+  held.supervisor.release();
+  await held.pass(1_000);
+  expect(held.events.filter((event) => event.includes(": start"))).toHaveLength(2);
+});
+
 it("ends with a first start that would fail again, and tries a later one", async () => {
   const failed = harness({ isRetried: () => false }, ["in use"]);
   await failed.pass(10_000);

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import type { Finding } from "../../../host/machines/operate/nodes.ts";
 import type { ClusterStatus } from "../../../host/machines/operate/status.ts";
@@ -31,6 +30,7 @@ Exit code: 0 without faults; 1 with faults, or if the file cannot be read. Notes
   run: async (runtime, _, { config, json }) => {
     const options = await machineOf(config, runtime);
     const { checkMachine } = await import("../../../host/machines/operate/check.ts");
+    const { readText } = await import("../../../host/machines/files.ts");
     const { nowMs, fetch, deadline, env, version } = runtime;
     const findings = await checkMachine(options, { nowMs, fetch, deadline, env, version, readText });
     const isGood = findings.every(({ state }) => state !== "error");
@@ -39,14 +39,6 @@ Exit code: 0 without faults; 1 with faults, or if the file cannot be read. Notes
     return isGood ? EXIT.ok : EXIT.failed;
   },
 });
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
 
 async function showFindings(findings: readonly Finding[], runtime: Runtime): Promise<void> {
   for (const { state, text } of findings) {

@@ -50,14 +50,26 @@ export async function checkBucket(cluster: ClusterOptions, needs: BucketNeeds): 
       : [];
   let found: Finding;
   try {
-    const fault = await writesFault(asker);
-    found = fault === undefined ? { state: "ok", text: `${cluster.bucket} has conditional writes` } : fault;
+    const fault = withName(cluster, await writesFault(asker));
+    found = fault ?? { state: "ok", text: `${cluster.bucket} has conditional writes` };
   } catch (error) {
-    found = { state: "error", text: `${cluster.bucket} does not answer: ${causeOf(error)}` };
+    found = noAnswer(cluster, error);
   }
-  if (found.state === "error") found = { ...found, text: found.text.replace(/^it /, `${cluster.bucket} `) };
   const slow = found.state === "ok" ? asker.slownessFinding() : [];
   return [...unsigned, found, ...slow, ...asker.clockFinding()];
+}
+
+/** Why a node that starts now would end at once; `undefined`: nothing is known of that. It only lists. */
+export async function bucketObstacle(cluster: ClusterOptions, needs: BucketNeeds): Promise<string | undefined> {
+  if (cluster.bucket.startsWith("gs://")) return undefined;
+  const store = storeOf(cluster, needs);
+  // A node may have credentials of another source.
+  if (store.credentials === undefined) return undefined;
+  try {
+    return withName(cluster, await listFault(new BucketAsker(store, needs)))?.text;
+  } catch (error) {
+    return noAnswer(cluster, error).text;
+  }
 }
 
 function storeOf({ bucket, bucketOptions }: ClusterOptions, { env, readText }: BucketNeeds): Store {
@@ -163,6 +175,12 @@ async function writesFault(asker: BucketAsker): Promise<Finding | undefined> {
 }
 
 const error = (text: string): Finding => ({ state: "error", text });
+
+const withName = ({ bucket }: ClusterOptions, fault: Finding | undefined): Finding | undefined =>
+  fault && { ...fault, text: fault.text.replace(/^it /, `${bucket} `) };
+
+const noAnswer = ({ bucket }: ClusterOptions, why: unknown): Finding =>
+  error(`${bucket} does not answer: ${causeOf(why)}`);
 
 async function createFault(asker: BucketAsker, key: string): Promise<Finding | undefined> {
   const answers = await Promise.all(
