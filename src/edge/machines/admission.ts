@@ -9,10 +9,13 @@ const LIMIT_MIN = 8;
 /** The effect of a lower limit is seen only after this long. */
 const LOWERED_MS = 1_000;
 
+/** So many more for each round of answers. */
+const INCREASE = 4;
+
 /**
  * A limit of calls under way, by additive increase and multiplicative decrease (RFC 5681 §3.1). After an outage all clients ask
  * again: without a limit nodes work on calls whose callers have given up meanwhile, and do not catch up. There is no limit until a
- * node is busy: calls that hang for another reason keep nothing from the others.
+ * node is busy, or none has answered: calls that hang for another reason keep nothing from the others.
  */
 export class Admission {
   readonly #clock: Clock;
@@ -20,6 +23,7 @@ export class Admission {
   readonly #underWay = new Set<{ readonly untilMs: number }>();
   #limit = Number.POSITIVE_INFINITY;
   #loweredAtMs = Number.NEGATIVE_INFINITY;
+  #isSlowStart = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -39,11 +43,17 @@ export class Admission {
     this.#underWay.add(call);
     try {
       const value = await work;
-      this.#limit += 1 / this.#limit;
+      this.#limit += this.#isSlowStart ? 1 : INCREASE / this.#limit;
       return value;
     } finally {
       this.#underWay.delete(call);
     }
+  }
+
+  /** No node answers. Those that come back get a few calls, then twice as many each round (slow start, RFC 5681 §3.1). */
+  startAgain(): void {
+    this.#isSlowStart = true;
+    this.#limit = LIMIT_MIN;
   }
 
   /** A node is busy. */
@@ -51,6 +61,7 @@ export class Admission {
     const nowMs = this.#clock.nowMs();
     if (nowMs - this.#loweredAtMs < LOWERED_MS) return;
     this.#loweredAtMs = nowMs;
+    this.#isSlowStart = false;
     this.#limit = Math.max(LIMIT_MIN, Math.floor(Math.min(this.#limit, this.#underWay.size) / 2));
   }
 }

@@ -6,6 +6,7 @@ import { textHash } from "../../routing/bytes.ts";
 import { systemClock, withTimeout } from "../platform.ts";
 import type { CallKind, ThinClass } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
+import { Ownerless } from "./ownerless.ts";
 import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
 
 /** A node that is silent for this long is asked whether it is there. 250 ms marked nodes of a busy machine. */
@@ -86,20 +87,24 @@ export function stateCalls(options: StateCallsOptions) {
   const { kinds, clock, within = platformTimer } = options;
   const nodes = options.nodes.map((node) => new Watched(node));
   const admission = new Admission(clock);
+  const ownerless = new Ownerless(clock);
   let unaskedUntilMs = 0;
 
   async function ask(call: Call): Promise<unknown> {
     const nowMs = clock.nowMs();
     if (nowMs < unaskedUntilMs) throw new StateUnavailable("no state node answered a moment ago", []);
     const endMs = nowMs + deadlineMsOf(call.kind);
-    if (call.kind !== "start") return askInTime(call, endMs);
-    if (admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
-    return admission.count(askInTime(call, endMs), endMs);
+    if (call.kind === "once" || call.kind === "long") return askInTime(call, endMs, HANDED_OVER_MS);
+    if (call.kind === "start" && admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
+    const turn = ownerless.turnOf(call.key);
+    if (turn === "wait") throw new StateUnavailable("all calls of this object failed a moment ago", []);
+    const work = askInTime(call, endMs, turn === "usual" ? HANDED_OVER_MS : []);
+    return call.kind === "start" ? admission.count(work, endMs) : work;
   }
 
-  async function askInTime(call: Call, endMs: number): Promise<unknown> {
+  async function askInTime(call: Call, endMs: number, pausesMs: readonly number[]): Promise<unknown> {
     const sent: Promise<unknown>[] = [];
-    for (const pauseMs of HANDED_OVER_MS) {
+    for (const pauseMs of pausesMs) {
       const outcome = await askNodes(call, endMs, sent);
       if (outcome.kind === "answered") return outcome.value;
       if (call.kind === "once" || clock.nowMs() + pauseMs >= endMs) throw outcome.error;
@@ -126,13 +131,21 @@ export function stateCalls(options: StateCallsOptions) {
       const work = promiseOf(() => send(node.rpc));
       sent.push(work);
       const outcome = await outcomeOf(node, work, endMs);
-      if (outcome.kind === "answered") return outcome;
-      if (outcome.kind === "failed")
+      if (outcome.kind === "answered") {
+        ownerless.noteAnswer(key);
+        return outcome;
+      }
+      if (outcome.kind === "failed") {
+        ownerless.noteFailure(key);
         return { kind: "failed", error: new StateUnavailable(messageOf(outcome.error), sent, outcome.error) };
+      }
       if (outcome.kind === "late") throw new StateUnavailable(`no answer within ${deadlineMsOf(kind)} ms`, sent);
       if (kind === "once") throw new StateUnavailable("the state node went away during the call", sent);
     }
-    if (wasAsked) unaskedUntilMs = clock.nowMs() + UNASKED_MS;
+    if (wasAsked) {
+      unaskedUntilMs = clock.nowMs() + UNASKED_MS;
+      admission.startAgain();
+    }
     throw new StateUnavailable("no state node answers", sent);
   }
 

@@ -245,8 +245,8 @@ describe("a call of an edge", () => {
   it("that takes something is refused unasked while nodes are busy, until they have caught up", async () => {
     const edge = setUp(["busy", "busy"]);
     expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
-    // Half of them, and up to two more for the 100 that were answered after that.
-    expect(await outcomesOf(edge, 100)).toEqual({ answered: 52, [REFUSED]: 48 });
+    // Half of them, and up to eight more for the 100 that were answered after that.
+    expect(await outcomesOf(edge, 100)).toEqual({ answered: 58, [REFUSED]: 42 });
     for (let turn = 0; turn < 4; turn++) await outcomesOf(edge, 100);
     expect((await outcomesOf(edge, 100))["answered"]).toBeLessThan(20);
     expect(await outcomesOf(edge, 100, "finish")).toEqual({ answered: 100 });
@@ -260,6 +260,45 @@ describe("a call of an edge", () => {
     const edge = setUp(["stuck", "well"]);
     expect(await outcomesOf(edge, 200)).toEqual({ "given up": 200 });
     expect(await outcomesOf(edge, 200)).toEqual({ "given up": 200 });
+  });
+
+  const UNOWNED = "all calls of this object failed a moment ago";
+
+  it("of an object without an owner is one try of one call at a time, until it is answered", async () => {
+    const edge = setUp(["orphan", "well"]);
+    const { call, own, run, pause } = edge;
+    for (let turn = 0; turn < 2; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
+    expect(await call()).toMatchObject({ value: { message: "no owner" }, ms: 10, asked: "call 0, ping 0" });
+    for (const method of ["begin", "finish"]) expect(await outcomesOf(edge, 20, method)).toEqual({ [UNOWNED]: 20 });
+    await run(pause(500));
+    expect(await outcomesOf(edge, 20, "finish")).toEqual({ "given up": 1, [UNOWNED]: 19 });
+    own[0] = "well";
+    expect(await outcomesOf(edge, 20)).toEqual({ [UNOWNED]: 20 });
+    await run(pause(500));
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 1, [UNOWNED]: 19 });
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
+    own[0] = "orphan";
+    expect(await call()).toMatchObject({ ms: 1_440 });
+  });
+
+  it("of an object is not refused because of another one, of an answer between, or of failures 5 s ago", async () => {
+    const { calls, call, own, run, pause } = setUp(["orphan", "orphan"]);
+    await call();
+    await call();
+    own.fill("well");
+    expect(await run(calls.call("IDEMPOTENCY", "keys-8", "begin", []))).toMatch(/^from/);
+    await run(pause(500));
+    expect(await call()).toMatchObject({ value: "from 0" });
+    own.fill("orphan");
+    await call();
+    await run(pause(5_001));
+    expect(await call()).toMatchObject({ ms: 1_440 });
+  });
+
+  it("of an operator is made, although the object has no owner", async () => {
+    const { call } = setUp(["orphan"]);
+    for (let turn = 0; turn < 4; turn++)
+      expect(await call("text", "TABLE_TRUTH")).toMatchObject({ value: { message: "no owner" }, ms: 1_440 });
   });
 
   it.each<readonly [string, readonly Behaviour[], string, string]>([
