@@ -26,6 +26,7 @@ const COLUMNS = [
   "LUUIDs",
   "duplicates",
   "misroutes",
+  "first create began after, s",
   "last 503 began after, s",
   "publication in force p50, ms",
   "load",
@@ -87,11 +88,11 @@ function whyLeftOut({ cuts, whyNoClocks }: Rig, { needs }: Row): string | undefi
 
 const seconds = (ms: number | undefined): string => (ms === undefined ? "none" : (ms / 1_000).toFixed(1));
 
-function wordsOf({ load, healedMs, isHealed, lost, misroutes, notes }: Ran): string {
+function wordsOf({ load, healedMs, firstCreateMs, isHealed, lost, misroutes, notes }: Ran): string {
   const { gets, creates, mints } = load;
   const counted = `${gets.asked} GETs, ${gets.failed} errors; ${creates?.acknowledged} creates, ${lost.length} lost`;
   const outcomes = JSON.stringify([gets.outcomes, creates?.outcomes, mints?.outcomes]);
-  return `${counted}; ${misroutes} misroutes; ${isHealed ? "healed" : "NOT HEALED"}: ${seconds(healedMs)} s, ${creates?.givenUp} given up; ${outcomes}; ${notes.join("; ")}`;
+  return `${counted}; ${misroutes} misroutes; ${isHealed ? "healed" : "NOT HEALED"}: ${seconds(healedMs)} s, first create: ${seconds(firstCreateMs)} s, ${creates?.givenUp} given up; ${outcomes}; ${notes.join("; ")}`;
 }
 
 const inUse = (creates: CreatesReport | undefined): number =>
@@ -116,6 +117,7 @@ function cellsOf(row: Ran): readonly Cell[] {
     mints?.ids ?? 0,
     mints?.duplicates.length ?? 0,
     row.misroutes + gets.misroutes,
+    seconds(row.firstCreateMs),
     row.isHealed ? seconds(row.healedMs) : "not healed",
     publications?.p50InForceMs ?? null,
     row.load1.toFixed(1),

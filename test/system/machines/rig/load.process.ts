@@ -69,6 +69,7 @@ const calls = {
     const { status, outcome, ms } = await ask(target, { method: "GET", path, deadlineMs: 10_000 });
     return { status, outcome, ms };
   },
+  firstCreateFrom: (fromMs: number) => now().creates?.firstFrom(fromMs),
   /** Keys of the creates that were acknowledged. */
   acknowledgedKeys: () => now().creates?.keys() ?? [],
   verify: (entities: readonly (readonly string[])[]) =>

@@ -38,6 +38,8 @@ export interface RowResult {
   readonly load: LoadReport;
   /** From the failure, or from its end, until the last state call began that was answered with 503, or not at all. */
   readonly healedMs: number | undefined;
+  /** From the same time until the first create began that was answered. */
+  readonly firstCreateMs: number | undefined;
   readonly isHealed: boolean;
   readonly lost: readonly string[];
   readonly keysWithTwo: readonly string[];
@@ -98,6 +100,7 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
   const isHealed = await untilQuiet(rig, isShort ? 1_500 : 5_000);
   await rig.load.call("stop");
   const load = await rig.load.call("report");
+  const firstCreateAtMs = await rig.load.call("firstCreateFrom", healsFromMs);
   const entities = await rig.origins.call("entities", await rig.load.call("acknowledgedKeys"));
   const verified = await rig.load.call("verify", entities);
   const after = await rig.origins.call("report");
@@ -106,6 +109,7 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
     title: row.title,
     load,
     healedMs: healedMs(load, healsFromMs),
+    firstCreateMs: firstCreateAtMs === undefined ? undefined : firstCreateAtMs - healsFromMs,
     isHealed,
     ...verified,
     misroutes: after.misroutes - before.misroutes,

@@ -23,6 +23,8 @@ interface Acknowledged {
   readonly key: string;
   readonly country: string;
   readonly entity: string;
+  /** Unix time of the request that was answered. */
+  readonly startedAtMs: number;
 }
 
 const DEADLINE_MS = 10_000;
@@ -66,6 +68,12 @@ export class Creates {
   /** Age of the oldest create that is not acknowledged yet. */
   oldestOpenMs = (): number => Date.now() - Math.min(Date.now(), ...this.#openSinceMs.values());
 
+  /** Unix time at which the first create began that was answered, from a time on. */
+  firstFrom(fromMs: number): number | undefined {
+    const after = this.#acknowledged.map(({ startedAtMs }) => startedAtMs).filter((ms) => ms >= fromMs);
+    return after.length === 0 ? undefined : Math.min(...after);
+  }
+
   async #create(at: number): Promise<void> {
     const key = randomUUID();
     const country = COUNTRY_CODES[at % COUNTRY_CODES.length] as string;
@@ -75,7 +83,8 @@ export class Creates {
       this.#counting.add(answer.outcome, answer.status === 201, answer.startedAtMs);
       if (answer.status === 201) {
         this.#ms.push(answer.ms);
-        this.#acknowledged.push({ key, country, entity: String(answer.headers["waybill-entity-id"]) });
+        const entity = String(answer.headers["waybill-entity-id"]);
+        this.#acknowledged.push({ key, country, entity, startedAtMs: answer.startedAtMs });
         return;
       }
       await delay(waitMs * (0.75 + Math.random() / 2));
