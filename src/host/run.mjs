@@ -19,6 +19,9 @@ const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
 };
 
+/** Node keeps there what it made of TypeScript: a command starts in half the time. */
+const COMPILED = join("node_modules", ".cache", "node");
+
 /** A file of the product alone: it needs no packages of tests and tools, and runs on Node 20 too. */
 const PRODUCT = "--product";
 
@@ -142,7 +145,7 @@ function run(node, args) {
   // Programs of packages are scripts that take the first `node` on PATH.
   const path = [dirname(node), join(root, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter);
   const child = spawn(node, args, {
-    env: { ...QUIET, ...process.env, PATH: path, ...nodeOptions(node) },
+    env: { ...QUIET, NODE_COMPILE_CACHE: join(root, COMPILED), ...process.env, PATH: path, ...nodeOptions(node) },
     stdio: ["inherit", "inherit", "inherit", ...socketsOfSystemd()],
     windowsHide: true,
     // npm sets INIT_CWD; without npm the working folder is the caller's.
