@@ -139,7 +139,10 @@ export function stateCalls(options: StateCallsOptions) {
         ownerless.noteFailure(key);
         return { kind: "failed", error: new StateUnavailable(messageOf(outcome.error), sent, outcome.error) };
       }
-      if (outcome.kind === "late") throw new StateUnavailable(`no answer within ${deadlineMsOf(kind)} ms`, sent);
+      if (outcome.kind === "late") {
+        ownerless.noteFailure(key);
+        throw new StateUnavailable(`no answer within ${deadlineMsOf(kind)} ms`, sent);
+      }
       if (kind === "once") throw new StateUnavailable("the state node went away during the call", sent);
     }
     if (wasAsked) {

@@ -15,8 +15,8 @@ interface Failures {
 }
 
 /**
- * Objects that no node owns: their node died, and its lease has not ended. Nodes that are there fail each call. An object is one of
- * these when calls have failed, and none was answered, for as long as a call waits: each that was begun before would be in vain.
+ * Objects that no node owns: their node died or froze, and its lease has not ended. Nodes that are there fail each call, or do not
+ * answer it in time. An object is one of these when none of its calls was answered for as long as a call waits.
  */
 export class Ownerless {
   readonly #clock: Clock;

@@ -256,7 +256,7 @@ describe("a call of an edge", () => {
     expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
   });
 
-  it("that takes something is never refused because others hang at a node that answers pings", async () => {
+  it("that takes something is never refused as busy because others hang at a node that answers pings", async () => {
     const edge = setUp(["stuck", "well"]);
     expect(await outcomesOf(edge, 200)).toEqual({ "given up": 200 });
     expect(await outcomesOf(edge, 200)).toEqual({ "given up": 200 });
@@ -279,6 +279,15 @@ describe("a call of an edge", () => {
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
     own[0] = "orphan";
     expect(await call()).toMatchObject({ ms: 1_440 });
+  });
+
+  it("of an object that answers none in time is made by one at a time too", async () => {
+    const edge = setUp(["stuck", "well"]);
+    for (let turn = 0; turn < 2; turn++) expect(await edge.call()).toMatchObject({ ms: 2_000 });
+    expect(await outcomesOf(edge, 20)).toEqual({ "given up": 1, [UNOWNED]: 19 });
+    edge.own[0] = "well";
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 1, [UNOWNED]: 19 });
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
   });
 
   it("of an object is not refused because of another one, of an answer between, or of failures 5 s ago", async () => {
