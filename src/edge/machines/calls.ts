@@ -8,6 +8,7 @@ import type { CallKind, ThinClass } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
 import { Ownerless } from "./ownerless.ts";
 import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
+import { isToCome } from "./to-come.ts";
 
 /** A node that is silent for this long is asked whether it is there. 250 ms marked nodes of a busy machine. */
 const SILENCE_MS = 800;
@@ -63,7 +64,8 @@ type Settled =
 type Outcome = Settled | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "late" | "down" };
 
 type Send = (rpc: StateRpc) => Promise<unknown>;
-type Call = Readonly<{ key: string; kind: CallKind; send: Send }>;
+/** `method`: with its object. */
+type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send }>;
 
 class Watched {
   readonly name: string;
@@ -92,11 +94,12 @@ export function stateCalls(options: StateCallsOptions) {
 
   async function ask(call: Call): Promise<unknown> {
     const nowMs = clock.nowMs();
-    if (nowMs < unaskedUntilMs) throw new StateUnavailable("no state node answered a moment ago", []);
+    if (isToCome(unaskedUntilMs, nowMs, UNASKED_MS))
+      throw new StateUnavailable("no state node answered a moment ago", []);
     const endMs = nowMs + deadlineMsOf(call.kind);
-    if (call.kind === "once" || call.kind === "long") return askInTime(call, endMs, HANDED_OVER_MS);
+    if (!isAwaited(call)) return askInTime(call, endMs, HANDED_OVER_MS);
     if (call.kind === "start" && admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
-    const turn = ownerless.turnOf(call.key);
+    const turn = ownerless.turnOf(call.method);
     if (turn === "wait") throw new StateUnavailable("all calls of this object failed a moment ago", []);
     const work = askInTime(call, endMs, turn === "usual" ? HANDED_OVER_MS : []);
     return call.kind === "start" ? admission.count(work, endMs) : work;
@@ -118,10 +121,11 @@ export function stateCalls(options: StateCallsOptions) {
 
   /** `failed`: a node that is there failed the call. It throws where no node answered. */
   async function askNodes(
-    { key, kind, send }: Call,
+    call: Call,
     endMs: number,
     sent: Promise<unknown>[],
   ): Promise<{ kind: "answered"; value: unknown } | { kind: "failed"; error: StateUnavailable }> {
+    const { key, kind, send } = call;
     let wasAsked = false;
     for (const node of candidates(key)) {
       if (clock.nowMs() >= endMs) break;
@@ -131,18 +135,11 @@ export function stateCalls(options: StateCallsOptions) {
       const work = promiseOf(() => send(node.rpc));
       sent.push(work);
       const outcome = await outcomeOf(node, work, endMs);
-      if (outcome.kind === "answered") {
-        ownerless.noteAnswer(key);
-        return outcome;
-      }
-      if (outcome.kind === "failed") {
-        ownerless.noteFailure(key);
+      if (isAwaited(call)) note(call, outcome);
+      if (outcome.kind === "answered") return outcome;
+      if (outcome.kind === "failed")
         return { kind: "failed", error: new StateUnavailable(messageOf(outcome.error), sent, outcome.error) };
-      }
-      if (outcome.kind === "late") {
-        ownerless.noteFailure(key);
-        throw new StateUnavailable(`no answer within ${deadlineMsOf(kind)} ms`, sent);
-      }
+      if (outcome.kind === "late") throw new StateUnavailable(`no answer within ${deadlineMsOf(kind)} ms`, sent);
       if (kind === "once") throw new StateUnavailable("the state node went away during the call", sent);
     }
     if (wasAsked) {
@@ -152,19 +149,24 @@ export function stateCalls(options: StateCallsOptions) {
     throw new StateUnavailable("no state node answers", sent);
   }
 
+  function note({ method }: Call, { kind }: Outcome): void {
+    if (kind === "answered") ownerless.noteAnswer(method);
+    else if (kind !== "down") ownerless.noteFailure(method);
+  }
+
   /** Those that are there, in the order of the key; else those of which it is time to find out. */
   function* candidates(key: string): Generator<Watched> {
     const ranked = rankedFor(key, nodes);
     const up = ranked.filter(({ downUntilMs }) => downUntilMs === 0);
-    if (up.length > 0)
-      for (const node of ranked) if (isDue(node)) options.waitUntil(isThere(node, clock.nowMs() + PING_MS));
+    const due = ranked.filter(isDue);
+    if (up.length > 0) for (const node of due) options.waitUntil(isThere(node, clock.nowMs() + PING_MS));
     yield* up;
-    for (const node of ranked) if (isDue(node)) yield node;
+    yield* due;
   }
 
   const isDue = ({ downUntilMs, probedUntilMs }: Watched): boolean => {
     const nowMs = clock.nowMs();
-    return downUntilMs > 0 && nowMs >= downUntilMs && nowMs >= probedUntilMs;
+    return downUntilMs > 0 && !isToCome(downUntilMs, nowMs, DOWN_MS) && !isToCome(probedUntilMs, nowMs, PING_MS);
   };
 
   async function isThere(node: Watched, endMs: number): Promise<boolean> {
@@ -216,6 +218,7 @@ export function stateCalls(options: StateCallsOptions) {
     call: (namespace: string, name: string, method: string, values: readonly unknown[]): Promise<unknown> =>
       ask({
         key: `${namespace}/${name}`,
+        method: `${namespace}/${name} ${method}`,
         kind: kindOf(namespace, method),
         send: (rpc) => rpc.call(namespace, name, method, values),
       }),
@@ -224,9 +227,9 @@ export function stateCalls(options: StateCallsOptions) {
       const [key, value] = values as readonly [string, unknown];
       if (method !== "get") {
         const put = method === "put" ? (value as Uint8Array | string) : null;
-        return ask({ key, kind: "long", send: (rpc) => rpc.kvPut(key, put) });
+        return ask({ key, method, kind: "long", send: (rpc) => rpc.kvPut(key, put) });
       }
-      const bytes = (await ask({ key, kind: "long", send: (rpc) => rpc.kvGet(key) })) as ArrayBuffer | null;
+      const bytes = (await ask({ key, method, kind: "long", send: (rpc) => rpc.kvGet(key) })) as ArrayBuffer | null;
       const isText = (value as { readonly type?: string } | undefined)?.type === "text";
       return bytes !== null && isText ? new TextDecoder().decode(bytes) : bytes;
     },
@@ -234,6 +237,9 @@ export function stateCalls(options: StateCallsOptions) {
 }
 
 export type StateCalls = ReturnType<typeof stateCalls>;
+
+/** By a client. */
+const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";
 
 const deadlineMsOf = (kind: CallKind): number =>
   kind === "long" || kind === "once" ? LONG_DEADLINE_MS : STATE_DEADLINE_MS;

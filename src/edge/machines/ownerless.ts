@@ -1,14 +1,17 @@
 import type { Clock } from "../../ports/gateway.ts";
-import { STATE_DEADLINE_MS } from "./rpc.ts";
+import { isToCome } from "./to-come.ts";
+
+/** A slow bucket hands an object over in less. */
+const UNANSWERED_MS = 4_000;
 
 /** One call in this time finds out whether the object has an owner again. */
-export const FIND_OUT_MS = 500;
+const FIND_OUT_MS = 500;
 
 /** Failures from before say nothing of now. */
 const FORGOTTEN_MS = 5_000;
 
 interface Failures {
-  /** Unix times: of the first since the last answer, of the last, and of the next call that finds out. */
+  /** Unix times: of the first since the last answer, and of the last. */
   readonly sinceMs: number;
   readonly lastMs: number;
   nextMs: number;
@@ -16,39 +19,40 @@ interface Failures {
 
 /**
  * Objects that no node owns: their node died or froze, and its lease has not ended. Nodes that are there fail each call, or do not
- * answer it in time. An object is one of these when none of its calls was answered for as long as a call waits.
+ * answer it in time. An object is one of these when its calls have failed for longer than it takes to hand it over. Each method
+ * counts alone: an object may have one that always fails.
  */
 export class Ownerless {
   readonly #clock: Clock;
-  /** By object. Their number is that of the tables' sequences and of fixed shards. */
+  /** By object and method. Their number is that of the tables' sequences and of fixed shards. */
   readonly #failures = new Map<string, Failures>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  noteFailure(object: string): void {
+  noteFailure(method: string): void {
     const nowMs = this.#clock.nowMs();
-    const before = this.#current(object, nowMs);
-    this.#failures.set(object, { sinceMs: nowMs, nextMs: 0, ...before, lastMs: nowMs });
+    const before = this.#current(method, nowMs);
+    this.#failures.set(method, { sinceMs: nowMs, nextMs: 0, ...before, lastMs: nowMs });
   }
 
-  noteAnswer(object: string): void {
-    this.#failures.delete(object);
+  noteAnswer(method: string): void {
+    this.#failures.delete(method);
   }
 
   /** `wait`: another call finds out. `find-out`: this one does, by one try. */
-  turnOf(object: string): "usual" | "find-out" | "wait" {
+  turnOf(method: string): "usual" | "find-out" | "wait" {
     const nowMs = this.#clock.nowMs();
-    const found = this.#current(object, nowMs);
-    if (found === undefined || nowMs - found.sinceMs < STATE_DEADLINE_MS) return "usual";
-    if (nowMs < found.nextMs) return "wait";
+    const found = this.#current(method, nowMs);
+    if (found === undefined || found.lastMs - found.sinceMs < UNANSWERED_MS) return "usual";
+    if (isToCome(found.nextMs, nowMs, FIND_OUT_MS)) return "wait";
     found.nextMs = nowMs + FIND_OUT_MS;
     return "find-out";
   }
 
-  #current(object: string, nowMs: number): Failures | undefined {
-    const found = this.#failures.get(object);
-    return found === undefined || nowMs - found.lastMs > FORGOTTEN_MS ? undefined : found;
+  #current(method: string, nowMs: number): Failures | undefined {
+    const found = this.#failures.get(method);
+    return found === undefined || Math.abs(nowMs - found.lastMs) > FORGOTTEN_MS ? undefined : found;
   }
 }

@@ -96,12 +96,15 @@ export function supervise<Process extends Running>(options: SuperviseOptions<Pro
   }
 
   const obstacle = async (): Promise<string | undefined> =>
-    (await Promise.race([options.obstacle?.(), change()])) ?? undefined;
+    (await Promise.race([options.obstacle?.().catch(() => undefined), change()])) ?? undefined;
 
-  async function untilClear(): Promise<void> {
+  async function untilClear(leastMs: number): Promise<void> {
     const untilMs = clock.nowMs() + OBSTACLE_MAX_MS;
-    do await pause(OBSTACLE_EVERY_MS);
-    while (!isHeld && !isStopping && clock.nowMs() < untilMs && (await obstacle()) !== undefined);
+    let waitMs = leastMs;
+    do {
+      await pause(waitMs);
+      waitMs = OBSTACLE_EVERY_MS;
+    } while (!isHeld && !isStopping && clock.nowMs() < untilMs && (await obstacle()) !== undefined);
   }
 
   async function run(): Promise<void> {
@@ -130,13 +133,14 @@ export function supervise<Process extends Running>(options: SuperviseOptions<Pro
       await pause(SIGNAL_DEADLINE_MS);
       const why = await obstacle();
       if (isStopping) return;
+      if (isHeld) continue;
+      waitMs = restartWaitMs(waitMs, ranMs);
       if (why !== undefined) {
         report(`${ended}. It starts again when the obstacle is gone: ${why}.`);
-        await untilClear();
-        waitMs = undefined;
+        // A store that slows its callers down would be asked without end.
+        await untilClear(waitMs);
         continue;
       }
-      waitMs = restartWaitMs(waitMs, ranMs);
       report(`${ended}. It starts again in ${waitMs / 1000} s.`);
       await pause(waitMs);
     }

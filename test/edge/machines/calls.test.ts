@@ -115,23 +115,28 @@ function setUp(behaviours: readonly Behaviour[]) {
     };
   };
   const background: Promise<unknown>[] = [];
+  let shiftMs = 0;
+  const clock = { nowMs: () => time.clock.nowMs() + shiftMs };
+  const shiftClock = (ms: number) => {
+    shiftMs += ms;
+  };
   const calls = stateCalls({
     nodes: NAMES.slice(0, own.length).map((name) => ({ name, rpc: rpcOf(name) })),
     kinds: KINDS,
-    clock: time.clock,
+    clock,
     within: time.within,
     waitUntil: (work) => void background.push(work),
   });
   /** The value or the error of a call, after how many ms, and what was asked. */
   const call = async (method = "begin", namespace = "IDEMPOTENCY") => {
-    const startedMs = time.clock.nowMs();
+    const startedMs = clock.nowMs();
     log.length = 0;
     const work = calls.call(namespace, "keys-7", method, []);
     const value = await time.run(work).catch((error: StateUnavailable) => error);
-    return { value, ms: time.clock.nowMs() - startedMs, asked: log.join(", ") };
+    return { value, ms: clock.nowMs() - startedMs, asked: log.join(", ") };
   };
-  const { clock, pause, run } = time;
-  return { clock, pause, run, calls, call, own, log, background };
+  const { pause, run } = time;
+  return { clock, shiftClock, pause, run, calls, call, own, log, background };
 }
 
 describe("a call of an edge", () => {
@@ -267,11 +272,12 @@ describe("a call of an edge", () => {
   it("of an object without an owner is one try of one call at a time, until it is answered", async () => {
     const edge = setUp(["orphan", "well"]);
     const { call, own, run, pause } = edge;
-    for (let turn = 0; turn < 2; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
+    // Three of them fail for over 4 s.
+    for (let turn = 0; turn < 3; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
     expect(await call()).toMatchObject({ value: { message: "no owner" }, ms: 10, asked: "call 0, ping 0" });
-    for (const method of ["begin", "finish"]) expect(await outcomesOf(edge, 20, method)).toEqual({ [UNOWNED]: 20 });
+    expect(await outcomesOf(edge, 20)).toEqual({ [UNOWNED]: 20 });
     await run(pause(500));
-    expect(await outcomesOf(edge, 20, "finish")).toEqual({ "given up": 1, [UNOWNED]: 19 });
+    expect(await outcomesOf(edge, 20)).toEqual({ "given up": 1, [UNOWNED]: 19 });
     own[0] = "well";
     expect(await outcomesOf(edge, 20)).toEqual({ [UNOWNED]: 20 });
     await run(pause(500));
@@ -283,25 +289,67 @@ describe("a call of an edge", () => {
 
   it("of an object that answers none in time is made by one at a time too", async () => {
     const edge = setUp(["stuck", "well"]);
-    for (let turn = 0; turn < 2; turn++) expect(await edge.call()).toMatchObject({ ms: 2_000 });
+    for (let turn = 0; turn < 3; turn++) expect(await edge.call()).toMatchObject({ ms: 2_000 });
     expect(await outcomesOf(edge, 20)).toEqual({ "given up": 1, [UNOWNED]: 19 });
     edge.own[0] = "well";
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 1, [UNOWNED]: 19 });
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
   });
 
-  it("of an object is not refused because of another one, of an answer between, or of failures 5 s ago", async () => {
-    const { calls, call, own, run, pause } = setUp(["orphan", "orphan"]);
-    await call();
-    await call();
+  it.each<readonly [string, name: string, method: string]>([
+    ["another one", "keys-8", "begin"],
+    ["another method of it", "keys-7", "finish"],
+  ])("is not refused because of %s", async (_, name, method) => {
+    const { call, calls, own, run } = setUp(["orphan", "orphan"]);
+    for (let turn = 0; turn < 4; turn++) await call();
     own.fill("well");
-    expect(await run(calls.call("IDEMPOTENCY", "keys-8", "begin", []))).toMatch(/^from/);
-    await run(pause(500));
+    expect(await run(calls.call("IDEMPOTENCY", name, method, []))).toMatch(/^from/);
+    expect((await call()).value).toMatchObject({ message: UNOWNED });
+  });
+
+  it.each<readonly [string, number, number]>([
+    ["failures of less than 4 s, and a pause", 2, 4_900],
+    ["failures 5 s ago", 4, 5_001],
+  ])("is not refused because of %s", async (_, failures, pauseMs) => {
+    const edge = setUp(["orphan", "well"]);
+    for (let turn = 0; turn < failures; turn++) await edge.call();
+    await edge.run(edge.pause(pauseMs));
+    edge.own[0] = "well";
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
+  });
+
+  it("is not refused for longer because the clock went back", async () => {
+    const edge = setUp(["orphan", "well"]);
+    for (let turn = 0; turn < 4; turn++) await edge.call();
+    edge.shiftClock(-300_000);
+    edge.own[0] = "well";
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
+
+    const gone = setUp(["refused"]);
+    await gone.call();
+    gone.shiftClock(-300_000);
+    gone.own[0] = "well";
+    expect(await gone.call()).toMatchObject({ value: "from 0" });
+  });
+
+  it("finds a node that is back, although the other one has stopped since the last call", async () => {
+    const { call, own, run, pause } = setUp(["refused", "well"]);
+    expect(await call()).toMatchObject({ value: "from 1" });
+    await run(pause(20_000));
+    own[0] = "well";
+    own[1] = "refused";
     expect(await call()).toMatchObject({ value: "from 0" });
-    own.fill("orphan");
-    await call();
-    await run(pause(5_001));
-    expect(await call()).toMatchObject({ ms: 1_440 });
+  });
+
+  it("is not limited long after an outage", async () => {
+    const edge = setUp(["refused"]);
+    await edge.call();
+    edge.own[0] = "well";
+    await edge.run(edge.pause(14_000));
+    expect(await outcomesOf(edge, 1)).toEqual({ answered: 1 });
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 9, [REFUSED]: 11 });
+    await edge.run(edge.pause(1_000));
+    expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
   });
 
   it("of an operator is made, although the object has no owner", async () => {
