@@ -4,6 +4,8 @@ import { defineConfig } from "vitest/config";
 
 // Programs that tests start are run by no npm, however the tests are: it changes how messages name the command.
 delete process.env["npm_command"];
+// Tests copy the sources: Node would keep each copy as compiled for ever.
+delete process.env["NODE_COMPILE_CACHE"];
 
 /** An origin behind a binding. */
 const describeRequest = async (request: Request): Promise<Response> => {
@@ -41,7 +43,7 @@ const OUTSIDE = [
   "test/cli/contract/public-documents.slow.test.ts",
   // A store of others, which takes half a minute to start.
   "test/system/machines/*/ceph.slow.test.ts",
-  // A browser for minutes: an hour of updates, outages, machines, a canary whose figures begin late.
+  // A browser for minutes: pictures of all states, an hour of updates, outages, machines, a canary whose figures begin late.
   "test/system/console/**/*.slow.test.ts",
   // Each benchmark in its shortest form: minutes.
   "test/system/bench.slow.test.ts",
