@@ -79,6 +79,12 @@ class Watched {
     this.name = name;
     this.rpc = rpc;
   }
+
+  /** It is time to find out whether it is there. */
+  isDue(nowMs: number): boolean {
+    const { downUntilMs, probedUntilMs } = this;
+    return downUntilMs > 0 && !isToCome(downUntilMs, nowMs, DOWN_MS) && !isToCome(probedUntilMs, nowMs, PING_MS);
+  }
 }
 
 /**
@@ -158,16 +164,11 @@ export function stateCalls(options: StateCallsOptions) {
   function* candidates(key: string): Generator<Watched> {
     const ranked = rankedFor(key, nodes);
     const up = ranked.filter(({ downUntilMs }) => downUntilMs === 0);
-    const due = ranked.filter(isDue);
+    const due = ranked.filter((node) => node.isDue(clock.nowMs()));
     if (up.length > 0) for (const node of due) options.waitUntil(isThere(node, clock.nowMs() + PING_MS));
     yield* up;
     yield* due;
   }
-
-  const isDue = ({ downUntilMs, probedUntilMs }: Watched): boolean => {
-    const nowMs = clock.nowMs();
-    return downUntilMs > 0 && !isToCome(downUntilMs, nowMs, DOWN_MS) && !isToCome(probedUntilMs, nowMs, PING_MS);
-  };
 
   async function isThere(node: Watched, endMs: number): Promise<boolean> {
     const nowMs = clock.nowMs();

@@ -1,3 +1,3 @@
-/** Whether a time has not come. A time further off than it was set was set before the clock went back, and says nothing. */
+/** Whether a time has not come. One that is further off than any was set comes from before the clock went back: it is over. */
 export const isToCome = (atMs: number, nowMs: number, wasAheadMs: number): boolean =>
   atMs > nowMs && atMs - nowMs <= wasAheadMs;
