@@ -77,7 +77,12 @@ async function killAll(child: ChildProcess): Promise<void> {
 }
 
 const ask = (method: string, path: string, body?: string, headers: object = {}) =>
-  fetch(url + path, { method, body: body ?? null, headers: { authorization: `Bearer ${TOKEN}`, ...headers } });
+  fetch(url + path, {
+    method,
+    body: body ?? null,
+    // A command keeps this process for longer than the gateway keeps a connection, whose end is not seen meanwhile.
+    headers: { authorization: `Bearer ${TOKEN}`, connection: "close", ...headers },
+  });
 
 async function publish(base: number, number: number): Promise<Response> {
   return ask("PUT", "/-/table", tableOf(number), { "if-match": `"${base}"`, "waybill-note": `change%20${number}` });
