@@ -42,7 +42,7 @@ export const tableFolder = (table: unknown = DECLARED_TABLE): string => {
 /** A folder without a routing table, for commands that write nothing. */
 const NO_TABLE = join(ROOT, "src");
 /** Spares all runs but the first from stripping types and compiling: two thirds of their time. */
-const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/waybill-cli");
+const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/node");
 
 /** Runs the real command. Its stdin ends at once unless it is given. */
 export const waybill = async (args: readonly string[], options: RunOptions = {}): Promise<Outcome> => {

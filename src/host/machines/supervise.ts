@@ -43,7 +43,7 @@ const SIGNAL_DEADLINE_MS = 250;
 /** Before the first restart. Each further one waits twice as long. */
 const LEAST_MS = 500;
 
-/** A node whose bucket is back starts within this. */
+/** The longest of these waits: a node whose bucket cannot be asked starts within it. */
 const MOST_MS = 5_000;
 
 /** A start would fail: it is asked this often whether that has ended. */
