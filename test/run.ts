@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
+import { stripVTControlCharacters } from "node:util";
 import { exitOf } from "../src/host/child.ts";
 
 /**
  * `npm test` and its short forms. The steps of a stage run in two lanes, for two cores; a failed stage ends the run with
- * the exit code of its first failure. The last line counts the tests: `N passed, N failed, N skipped`.
+ * the exit code of its first failure. Its last lines name the tests that failed, and count all: `N passed, N failed, N
+ * skipped`.
  */
 
 const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
@@ -61,18 +63,22 @@ function runVitest(args: readonly string[]): Promise<number> {
 async function runPlan(stages: readonly Stage[]): Promise<number> {
   if (stages === PLANS["--all"])
     process.stdout.write("10 to 30 minutes on two cores. Each step prints a line when it begins and when it ends.\n");
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const counts = { passed: 0, failed: 0, skipped: 0, names: [] };
   let code = 0;
   for (const stage of stages) {
     const codes = await Promise.all(stage.map((lane) => runLane(lane, counts)));
     code = codes.find((one) => one !== 0) ?? 0;
     if (code !== 0) break;
   }
+  for (const name of counts.names) process.stdout.write(`${name}\n`);
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
   return code;
 }
 
-type Counts = Record<"passed" | "failed" | "skipped", number>;
+type Counts = Record<"passed" | "failed" | "skipped", number> & {
+  /** Of tests that failed, as vitest prints them: project, file, titles. */
+  readonly names: string[];
+};
 
 async function runLane(lane: Lane, counts: Counts): Promise<number> {
   for (const step of lane) {
@@ -96,7 +102,10 @@ async function runStep({ name, command }: Step, counts: Counts): Promise<number>
     counts.skipped += Number(line[3]);
   }
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  if (code !== 0) process.stdout.write(`${output}${errors}`);
+  if (code !== 0) {
+    process.stdout.write(`${output}${errors}`);
+    counts.names.push(...new Set(stripVTControlCharacters(errors).match(/^ *FAIL .*$/gm)));
+  }
   process.stdout.write(`${name.padEnd(11)} ${code === 0 ? "ok" : "failed"}  ${seconds} s  ${line?.[0] ?? ""}\n`);
   return code;
 }

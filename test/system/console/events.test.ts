@@ -13,6 +13,16 @@ afterAll(() => stack.stop());
 
 describe("live events of a running gateway", () => {
   const open = async (signal: AbortSignal) => fetch(`${stack.url}/-/events`, { signal });
+  /** Pages that left make room one after the other, as the gateway notices them. */
+  const openOnceThereIsRoom = (signal: AbortSignal) =>
+    vi.waitFor(
+      async () => {
+        const answer = await open(signal);
+        expect(answer.status).toBe(200);
+        return answer;
+      },
+      { timeout: 10_000, interval: 250 },
+    );
 
   it("make room when pages leave", async () => {
     const pages = new AbortController();
@@ -21,16 +31,13 @@ describe("live events of a running gateway", () => {
     expect((await open(pages.signal)).status).toBe(503);
     pages.abort();
     const later = new AbortController();
-    await vi.waitFor(async () => expect((await open(later.signal)).status).toBe(200), {
-      timeout: 10_000,
-      interval: 250,
-    });
+    await openOnceThereIsRoom(later.signal);
     later.abort();
   });
 
   it("tell of a revision soon after it is published", async () => {
     const page = new AbortController();
-    const body = (await open(page.signal)).body as ReadableStream<Uint8Array>;
+    const body = (await openOnceThereIsRoom(page.signal)).body as ReadableStream<Uint8Array>;
     let text = "";
     void (async () => {
       for await (const chunk of body) text += new TextDecoder().decode(chunk);
