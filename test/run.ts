@@ -76,7 +76,7 @@ async function runPlan(stages: readonly Stage[]): Promise<number> {
 }
 
 type Counts = Record<"passed" | "failed" | "skipped", number> & {
-  /** Of tests that failed, as vitest prints them: project, file, titles. */
+  /** The tests that failed, as vitest prints them: project, file, titles. */
   readonly names: string[];
 };
 
