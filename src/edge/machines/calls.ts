@@ -16,12 +16,14 @@ const PING_MS = 1_000;
 
 /** A node that is not there is left alone for this long; then one call finds out. */
 const DOWN_MS = 2_000;
+/** So too, where none is there: nothing else can be asked. */
+const ALL_DOWN_MS = 500;
 
 /** A node that stops hands its objects over within a second or so. Calls that may be repeated wait for it. */
 const HANDED_OVER_MS = [200, 400, 800] as const;
 
 /** When no node answered, calls fail unasked for this long. */
-const UNASKED_MS = 1_000;
+const UNASKED_MS = 500;
 
 /** Operators wait for the others, whose callers have deadlines of their own. */
 const LONG_DEADLINE_MS = 30_000;
@@ -70,8 +72,8 @@ type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send }
 class Watched {
   readonly name: string;
   readonly rpc: StateRpc;
-  /** 0 for a node that is there. */
-  downUntilMs = 0;
+  /** When it was last found not to be there; 0 for a node that is. */
+  downAtMs = 0;
   /** Until then a probe is under way, or died with its request. */
   probedUntilMs = 0;
 
@@ -81,9 +83,9 @@ class Watched {
   }
 
   /** It is time to find out whether it is there. */
-  isDue(nowMs: number): boolean {
-    const { downUntilMs, probedUntilMs } = this;
-    return downUntilMs > 0 && !isToCome(downUntilMs, nowMs, DOWN_MS) && !isToCome(probedUntilMs, nowMs, PING_MS);
+  isDue(nowMs: number, downMs: number): boolean {
+    const { downAtMs, probedUntilMs } = this;
+    return downAtMs > 0 && !isToCome(downAtMs + downMs, nowMs, downMs) && !isToCome(probedUntilMs, nowMs, PING_MS);
   }
 }
 
@@ -137,7 +139,7 @@ export function stateCalls(options: StateCallsOptions) {
       if (clock.nowMs() >= endMs) break;
       wasAsked = true;
       // A change that a dead node got may be made later: it is not handed one.
-      if ((node.downUntilMs > 0 || kind === "once") && !(await isThere(node, endMs))) continue;
+      if ((node.downAtMs > 0 || kind === "once") && !(await isThere(node, endMs))) continue;
       const work = promiseOf(() => send(node.rpc));
       sent.push(work);
       const outcome = await outcomeOf(node, work, endMs);
@@ -163,8 +165,8 @@ export function stateCalls(options: StateCallsOptions) {
   /** Those that are there, in the order of the key; else those of which it is time to find out. */
   function* candidates(key: string): Generator<Watched> {
     const ranked = rankedFor(key, nodes);
-    const up = ranked.filter(({ downUntilMs }) => downUntilMs === 0);
-    const due = ranked.filter((node) => node.isDue(clock.nowMs()));
+    const up = ranked.filter(({ downAtMs }) => downAtMs === 0);
+    const due = ranked.filter((node) => node.isDue(clock.nowMs(), up.length > 0 ? DOWN_MS : ALL_DOWN_MS));
     if (up.length > 0) for (const node of due) options.waitUntil(isThere(node, clock.nowMs() + PING_MS));
     yield* up;
     yield* due;
@@ -181,9 +183,9 @@ export function stateCalls(options: StateCallsOptions) {
     const answer = await within(pong, waitMs);
     if (answer === true && clock.nowMs() - nowMs > BUSY_PONG_MS) admission.lower();
     node.probedUntilMs = 0;
-    if (answer === true) node.downUntilMs = 0;
+    if (answer === true) node.downAtMs = 0;
     // A ping that had little time says nothing.
-    else if (answer === false || waitMs >= PING_MS) node.downUntilMs = clock.nowMs() + DOWN_MS;
+    else if (answer === false || waitMs >= PING_MS) node.downAtMs = clock.nowMs();
     return answer === true;
   }
 
@@ -245,7 +247,7 @@ const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "pro
 const deadlineMsOf = (kind: CallKind): number =>
   kind === "long" || kind === "once" ? LONG_DEADLINE_MS : STATE_DEADLINE_MS;
 
-const lost = ({ downUntilMs }: Watched): Outcome => ({ kind: downUntilMs > 0 ? "down" : "late" });
+const lost = ({ downAtMs }: Watched): Outcome => ({ kind: downAtMs > 0 ? "down" : "late" });
 
 /** A transport may throw before there is a promise. */
 const promiseOf = async (send: () => Promise<unknown>): Promise<unknown> => send();

@@ -47,7 +47,7 @@ const LEAST_MS = 500;
 const MOST_MS = 5_000;
 
 /** A start would fail: it is asked this often whether that has ended. */
-const OBSTACLE_EVERY_MS = 500;
+const OBSTACLE_EVERY_MS = 250;
 
 /** An obstacle may be seen wrongly. */
 const OBSTACLE_MAX_MS = 30_000;
@@ -98,13 +98,22 @@ export function supervise<Process extends Running>(options: SuperviseOptions<Pro
   const obstacle = async (): Promise<string | undefined> =>
     (await Promise.race([options.obstacle?.().catch(() => undefined), change()])) ?? undefined;
 
+  /** A question that a silent store holds up keeps no later one from an answer. */
   async function untilClear(leastMs: number): Promise<void> {
     const untilMs = clock.nowMs() + OBSTACLE_MAX_MS;
-    let waitMs = leastMs;
-    do {
-      await pause(waitMs);
-      waitMs = OBSTACLE_EVERY_MS;
-    } while (!isHeld && !isStopping && clock.nowMs() < untilMs && (await obstacle()) !== undefined);
+    let isOver = false;
+    const look = async () => {
+      const why = await options.obstacle?.().catch(() => undefined);
+      if (why !== undefined || isOver) return;
+      isOver = true;
+      wake();
+    };
+    await pause(leastMs);
+    while (!isOver && !isHeld && !isStopping && clock.nowMs() < untilMs) {
+      void look();
+      await pause(OBSTACLE_EVERY_MS);
+    }
+    isOver = true;
   }
 
   async function run(): Promise<void> {

@@ -139,11 +139,34 @@ it("waits until an obstacle has ended, and says it once", async () => {
     "workerd ended with code 1. It starts again when the obstacle is gone: the bucket answers 503.",
     "10250: start",
   ]);
-  expect(asked).toBe(19);
+  expect(asked).toBe(36);
   // It ended for another reason.
   await end(139);
   await pass(2_000);
   expect(events.slice(-2)).toEqual(["workerd ended with code 139. It starts again in 1 s.", "12250: start"]);
+});
+
+it("asks on while a silent store keeps answers back", async () => {
+  const held: (() => void)[] = [];
+  let isSilent = true;
+  const obstacle = async () => {
+    if (isSilent) await new Promise<void>((answer) => held.push(answer));
+    return isSilent ? "the bucket does not answer" : undefined;
+  };
+  const { events, pass, end } = harness({ obstacle });
+  await pass(1_000);
+  await end(1);
+  await pass(250);
+  held[0]?.();
+  await pass(3_000);
+  isSilent = false;
+  await pass(250);
+  expect(events.slice(2)).toEqual(["4500: start"]);
+  // A late answer to a question of before wakes nothing.
+  await end(139);
+  for (const answer of held) answer();
+  await pass(900);
+  expect(events.slice(3)).toEqual(["workerd ended with code 139. It starts again in 1 s."]);
 });
 
 it("tries all the same after half a minute of an obstacle, which may be seen wrongly", async () => {
