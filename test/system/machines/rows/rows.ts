@@ -54,6 +54,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "state-killed",
     title: "SIGKILL of a state node",
+    losesLease: "of the victim",
     fail: async ({ victim, waitMs }) => {
       await victim.host.kill();
       await waitMs(15_000, 1_000);
@@ -63,6 +64,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "state-stopped",
     title: "SIGSTOP of a state node, 30 s",
+    losesLease: "of the victim",
     fail: async ({ victim, waitMs }) => {
       victim.host.signal("SIGSTOP");
       await waitMs(30_000, 4_000);
@@ -83,6 +85,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "states-erased",
     title: "all state nodes killed, their disks erased",
+    losesLease: "of all",
     fail: async ({ rig }) => {
       await Promise.all(rig.states.map(({ host }) => host.kill()));
       for (const { host } of rig.states) rmSync(rig.stateFolderOf(host.name), { recursive: true, force: true });
@@ -119,6 +122,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "state-without-bucket",
     title: "a state node cut off from the bucket 35 s",
+    losesLease: "of the victim",
     fail: async (trial) => {
       const { rig, waitMs } = trial;
       if (rig.cuts === undefined)
@@ -215,6 +219,7 @@ export const ROWS: readonly Row[] = [
     name: "clock-jumps",
     title: "the clock of a state node jumps by 20 s",
     needs: "clocks",
+    losesLease: "of the victim",
     fail: async ({ rig, victim, waitMs }) => {
       const clock = clockOf(rig, victim);
       clock.shift(20_000);
@@ -243,6 +248,7 @@ export const ROWS: readonly Row[] = [
   {
     name: "workerd-killed",
     title: "SIGKILL of a state node's workerd alone",
+    losesLease: "of the victim",
     fail: async ({ victim, waitMs }) => {
       for (const pid of victim.host.named("workerd")) process.kill(pid, "SIGKILL");
       await waitMs(15_000, 1_500);

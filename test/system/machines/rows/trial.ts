@@ -13,6 +13,8 @@ export interface Row {
   readonly sparesFirstEdge?: boolean;
   /** Edges end: a proxy in front passes over one that cannot be reached. */
   readonly isBalanced?: boolean;
+  /** Peers wait for the end of these leases, which last for 20 s from their last renewal. */
+  readonly losesLease?: "of the victim" | "of all";
   /** Makes the failure and ends it. */
   readonly fail: (trial: Trial) => Promise<void>;
 }
@@ -82,8 +84,10 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
     publishing: { texts, token: rig.token, perSecond: publicationsPerSecond },
   });
   await delay(isShort ? 1_000 : 5_000);
+  const failing = row.losesLease === "of all" ? rig.states : [victim];
+  const leaseEndsMs = row.losesLease && (await leaseEndMs(rig, failing));
   const failedAtMs = Date.now();
-  const notes: string[] = [];
+  const notes = leaseEndsMs ? [`its lease ended after ${((leaseEndsMs - failedAtMs) / 1_000).toFixed(1)} s`] : [];
   const faults: string[] = [];
   let healsFromMs = failedAtMs;
   await row.fail({
@@ -150,15 +154,34 @@ async function untilWell({ states, edges, targets, load }: Rig): Promise<void> {
   }
 }
 
-/** By the records of workerd in the bucket: who leases an address, and who owns an object. */
-async function ownerOfMost({ bucket, states }: Rig): Promise<Served> {
-  const parsed = async <Record>(suffix: string) =>
-    (await bucket.call("texts", suffix)).map((text) => JSON.parse(text) as Record);
-  const owners = await parsed<{ readonly node: string }>("/own.json");
-  const leases = await parsed<{ readonly node: string; readonly address?: string }>(".json");
+/** A record of workerd in the bucket. */
+interface Lease {
+  readonly node: string;
+  /** `host:port`. Records of other kinds have none. */
+  readonly address?: string;
+  /** Unix time. */
+  readonly expires_ms: number;
+}
+
+const recordsOf = async <Record>({ bucket }: Rig, suffix: string): Promise<readonly Record[]> =>
+  (await bucket.call("texts", suffix)).map((text) => JSON.parse(text) as Record);
+
+const leasesOf = (state: Served, leases: readonly Lease[]): readonly Lease[] =>
+  leases.filter(({ address }) => address?.startsWith(`${state.host.address}:`));
+
+/** By the bucket: who leases an address, and who owns an object. */
+async function ownerOfMost(rig: Rig): Promise<Served> {
+  const owners = await recordsOf<{ readonly node: string }>(rig, "/own.json");
+  const leases = await recordsOf<Lease>(rig, ".json");
   const owned = (state: Served): number => {
-    const nodes = leases.flatMap(({ node, address }) => (address?.startsWith(`${state.host.address}:`) ? [node] : []));
+    const nodes = leasesOf(state, leases).map(({ node }) => node);
     return owners.filter(({ node }) => nodes.includes(node)).length;
   };
-  return states.reduce((most, state) => (owned(state) > owned(most) ? state : most));
+  return rig.states.reduce((most, state) => (owned(state) > owned(most) ? state : most));
+}
+
+/** When the leases that nodes have now end, if none is renewed: Unix time. */
+async function leaseEndMs(rig: Rig, states: readonly Served[]): Promise<number> {
+  const leases = await recordsOf<Lease>(rig, ".json");
+  return Math.max(...states.flatMap((state) => leasesOf(state, leases)).map(({ expires_ms }) => expires_ms));
 }
