@@ -1,11 +1,15 @@
-import { globSync, readFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
 // Programs that tests start are run by no npm, however the tests are: it changes how messages name the command.
 delete process.env["npm_command"];
-// Tests copy the sources: Node would keep each copy as compiled for ever.
-delete process.env["NODE_COMPILE_CACHE"];
+// Hundreds of commands start sooner. Tests copy the sources: in the project's own folder each copy would be kept for ever.
+const compiled = mkdtempSync(join(tmpdir(), "waybill-compiled-"));
+process.env["NODE_COMPILE_CACHE"] = compiled;
+process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
 
 /** An origin behind a binding. */
 const describeRequest = async (request: Request): Promise<Response> => {
@@ -43,7 +47,7 @@ const OUTSIDE = [
   "test/cli/contract/public-documents.slow.test.ts",
   // A store of others, which takes half a minute to start.
   "test/system/machines/*/ceph.slow.test.ts",
-  // A browser for minutes: pictures of all states, an hour of updates, outages, machines, a canary whose figures begin late.
+  // A browser for minutes: pictures and keys of all states, an hour of updates, outages, machines, others who publish, attacks.
   "test/system/console/**/*.slow.test.ts",
   // Each benchmark in its shortest form: minutes.
   "test/system/bench.slow.test.ts",

@@ -6,6 +6,7 @@ import { subtleSha256 } from "../../../src/edge/platform.ts";
 import { copyStore, kvCopies } from "../../../src/features/directory/edge/copies.ts";
 import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import { isolateDirectory } from "../../../src/features/directory/edge/lookup.ts";
+import type { DirectoryTruth } from "../../../src/features/directory/port.ts";
 import { CopyBuilder } from "../../../src/features/directory/table/copy-builder.ts";
 import type { DirectoryPlan } from "../../../src/features/directory/table/types.ts";
 import { faultyKv, READ_FAULTS } from "../faulty-kv.ts";
@@ -56,7 +57,11 @@ const world = () => {
   const kv = faultyKv(TABLE_KV, { revision: 1, digest: "" }, "{}");
   const clock = { ms: NOW_MS, nowMs: () => clock.ms };
   const common = { clock, cache: undefined, namespace: "one", waitUntil: () => undefined };
-  const truth = durableDirectory(objectsWith(objects), undefined, 10_000);
+  const truthWithin = (deadlineMs: number) => durableDirectory(objectsWith(objects), undefined, deadlineMs);
+  const [patient, hasty] = [truthWithin(10_000), truthWithin(200)];
+  const truth = new Proxy(patient, {
+    get: (_, name: keyof DirectoryTruth) => (objects.fault === "hangs" ? hasty : patient)[name],
+  });
   // Long for what answers, and short for what does not.
   const deadlines = { cache: 100, copy: 10_000, object: 10_000 };
   const isolate = () => {
