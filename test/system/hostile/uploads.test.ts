@@ -22,6 +22,7 @@ const PART_BYTES = 200_000;
 /** More than sockets hold for one that does not read. */
 const FLOOD_BYTES = 16_000_000;
 const PATIENCE_MS = 30_000;
+const TRIES_MAX = 3;
 
 /** An origin that does not wait for the end of an upload, and how much of it the client sends before it waits for the answer. */
 interface Row extends FaultyRegion {
@@ -136,9 +137,15 @@ describe("an origin that does not wait for the end of an upload", () => {
   it.each(ROWS)("$name", async ({ name, origin, expected, bytes, sentBytes }) => {
     const { requests } = originOf(stack.origins, name);
     for (const framing of framings) {
-      const before = requests.length;
       const content = head("POST", stack.pathTo(name)) + FRAMINGS[framing](bytes, sentBytes);
-      const answer = await ask(stack.gateway.port, content, { patienceMs: PATIENCE_MS });
+      const send = async () => ({
+        before: requests.length,
+        answer: await ask(stack.gateway.port, content, { patienceMs: PATIENCE_MS }),
+      });
+      let { before, answer } = await send();
+      // A connection that ends while more comes may take its answer along (RFC 9112 §9.6), as it does from a busy client.
+      for (let tries = 1; tries < TRIES_MAX && bytes === FLOOD_BYTES && answer.end === "cut"; tries++)
+        ({ before, answer } = await send());
       expect(outcomeOf(answer, expected), framing).toEqual(outcomeExpected(expected));
       // The gateway may ask with a GET whether the origin is there at all.
       const seen = requests.slice(before).filter(({ startLine }) => startLine.startsWith("POST")).length;
