@@ -11,7 +11,7 @@ import { exitOf } from "../src/host/child.ts";
 
 const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
 npm run test:unit: types, Biome's rules and the unit tests
-npm run test:slow: properties with many cases, large tables, memory, others' libraries, engines and clients, the console's pictures, keys, outages and attacks, each feature left out
+npm run test:slow: properties with many cases, large tables, memory, others' libraries, engines and clients, the console's pictures, keyboard, outages and attacks, each feature left out
 .ci/run: npm test, and the properties of npm run test:slow with fewer cases
 npm run test:console: the console alone, in a real browser at a real gateway, with its slow tests
 npm run test:watch: the unit tests that an edit reaches, again and again

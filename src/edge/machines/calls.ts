@@ -16,13 +16,11 @@ const PING_MS = 1_000;
 
 /** A node that is not there is left alone for this long; then one call finds out. */
 const DOWN_MS = 2_000;
-/** So too, where none is there: nothing else can be asked. */
-const ALL_DOWN_MS = 500;
 
 /** A node that stops hands its objects over within a second or so. Calls that may be repeated wait for it. */
 const HANDED_OVER_MS = [200, 400, 800] as const;
 
-/** When no node answered, calls fail unasked for this long. */
+/** When no node answered, calls fail unasked for this long; then they find out about each. */
 const UNASKED_MS = 500;
 
 /** Operators wait for the others, whose callers have deadlines of their own. */
@@ -166,7 +164,7 @@ export function stateCalls(options: StateCallsOptions) {
   function* candidates(key: string): Generator<Watched> {
     const ranked = rankedFor(key, nodes);
     const up = ranked.filter(({ downAtMs }) => downAtMs === 0);
-    const due = ranked.filter((node) => node.isDue(clock.nowMs(), up.length > 0 ? DOWN_MS : ALL_DOWN_MS));
+    const due = ranked.filter((node) => node.isDue(clock.nowMs(), up.length > 0 ? DOWN_MS : UNASKED_MS));
     if (up.length > 0) for (const node of due) options.waitUntil(isThere(node, clock.nowMs() + PING_MS));
     yield* up;
     yield* due;

@@ -95,16 +95,15 @@ export function supervise<Process extends Running>(options: SuperviseOptions<Pro
     }
   }
 
-  const obstacle = async (): Promise<string | undefined> =>
-    (await Promise.race([options.obstacle?.().catch(() => undefined), change()])) ?? undefined;
+  const ask = async (): Promise<string | undefined> => options.obstacle?.().catch(() => undefined);
+  const obstacle = async (): Promise<string | undefined> => (await Promise.race([ask(), change()])) ?? undefined;
 
   /** A question that a silent store holds up keeps no later one from an answer. */
   async function untilClear(leastMs: number): Promise<void> {
     const untilMs = clock.nowMs() + OBSTACLE_MAX_MS;
     let isOver = false;
     const look = async () => {
-      const why = await options.obstacle?.().catch(() => undefined);
-      if (why !== undefined || isOver) return;
+      if ((await ask()) !== undefined || isOver) return;
       isOver = true;
       wake();
     };

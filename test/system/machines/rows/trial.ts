@@ -87,7 +87,7 @@ export async function runRow(rig: Rig, row: Row, { isShort, rates }: TrialOption
   const failing = row.losesLease === "of all" ? rig.states : [victim];
   const leaseEndsMs = row.losesLease && (await leaseEndMs(rig, failing));
   const failedAtMs = Date.now();
-  const notes = leaseEndsMs ? [`its lease ended after ${((leaseEndsMs - failedAtMs) / 1_000).toFixed(1)} s`] : [];
+  const notes = leaseEndsMs ? [`the lease ended after ${((leaseEndsMs - failedAtMs) / 1_000).toFixed(1)} s`] : [];
   const faults: string[] = [];
   let healsFromMs = failedAtMs;
   await row.fail({
