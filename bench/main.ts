@@ -54,12 +54,12 @@ const NAMES = ALL.map(({ name }) => name).join("|");
 const ROUNDS_DEFAULT = 9;
 const SAMPLE_MS_DEFAULT = 40;
 
-const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--seed N] [--against DIR] [--short] [--rows NAMES] [--publish] [--json]
+const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--seed N] [--against DIR] [--short] [--rows NAMES] [--load-percent N] [--publish] [--json]
 Runs all benchmarks but machines, or those named, and prints one report. Progress goes to standard error.
 --count: the number of random values in distributed-id, oracle, misroute and exports, of requests in decide, of IDs in databases, of keys in directory, of publications in publish.
 --seed: of the random requests in decide.
 --against: another checkout with its packages installed, which runs beside this one in gateway, ids, routes and decide; nodes of machines are upgraded from it and to it.
---short, --rows, --publish: in machines: shorter times; the rows to run, with commas; publications in place of failures.`;
+--short, --rows, --load-percent, --publish: in machines: shorter times; the rows to run, with commas; a part of the load, for slow cores; publications in place of failures.`;
 
 class UsageError extends Error {}
 
@@ -100,6 +100,9 @@ function readArguments(args: string[]) {
     ...(values.against === undefined ? {} : { against: values.against }),
     isShort: values.short === true,
     ...(values.rows === undefined ? {} : { rowNames: values.rows.split(",") }),
+    ...(values["load-percent"] === undefined
+      ? {}
+      : { loadPercent: wholeNumber("--load-percent", values["load-percent"], 100) }),
     isPublish: values.publish === true,
     json: values.json === true,
     help: values.help === true,
@@ -119,6 +122,7 @@ function parse(args: string[]) {
         against: { type: "string" },
         short: { type: "boolean" },
         rows: { type: "string" },
+        "load-percent": { type: "string" },
         publish: { type: "boolean" },
         json: { type: "boolean" },
         help: { type: "boolean", short: "h" },

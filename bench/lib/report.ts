@@ -18,6 +18,8 @@ export interface BenchOptions {
   readonly isShort?: boolean;
   /** Names of the rows to run, in machines; each has its own default. */
   readonly rowNames?: readonly string[];
+  /** The part of the requests a second that is made, in machines. */
+  readonly loadPercent?: number;
   /** Publications in place of failures, in machines. */
   readonly isPublish?: boolean;
   readonly progress: (line: string) => void;

@@ -3,7 +3,15 @@ import { whyNoNamespaces } from "../../test/system/machines/hosts/namespaces.ts"
 import type { CreatesReport } from "../../test/system/machines/rig/load/creates.ts";
 import { type Rig, startRig } from "../../test/system/machines/rig/rig.ts";
 import { ROWS, rowsOf } from "../../test/system/machines/rows/rows.ts";
-import { RATES, type Row, type RowResult, runRow, SHORT } from "../../test/system/machines/rows/trial.ts";
+import {
+  partOf,
+  RATES,
+  type Rates,
+  type Row,
+  type RowResult,
+  runRow,
+  SHORT,
+} from "../../test/system/machines/rows/trial.ts";
 import type { Bench, BenchOptions, Cell, Section } from "../lib/report.ts";
 import { publishSection } from "./publish.ts";
 
@@ -50,7 +58,8 @@ export const machinesBench: Bench = {
       progress: (line) => options.progress(`Machines: ${line}`),
     });
     try {
-      return [sectionOf(await runAll(rig, wanted, options), options.isShort === true)];
+      const rates = partOf(RATES, options.loadPercent ?? 100);
+      return [sectionOf(await runAll(rig, wanted, rates, options), rates, options.isShort === true)];
     } finally {
       await rig.stop();
     }
@@ -61,7 +70,12 @@ interface Ran extends RowResult {
   readonly load1: number;
 }
 
-async function runAll(rig: Rig, rows: readonly Row[], { isShort = false, progress }: BenchOptions): Promise<Ran[]> {
+async function runAll(
+  rig: Rig,
+  rows: readonly Row[],
+  rates: Rates,
+  { isShort = false, progress }: BenchOptions,
+): Promise<Ran[]> {
   const results: Ran[] = [];
   for (const row of rows) {
     const why = whyLeftOut(rig, row);
@@ -70,7 +84,7 @@ async function runAll(rig: Rig, rows: readonly Row[], { isShort = false, progres
       continue;
     }
     progress(`Machines: ${row.title}`);
-    const result = { ...(await runRow(rig, row, { isShort, rates: RATES })), load1: loadavg()[0] ?? 0 };
+    const result = { ...(await runRow(rig, row, { isShort, rates })), load1: loadavg()[0] ?? 0 };
     progress(`Machines: ${wordsOf(result)}`);
     for (const line of [...result.lost, ...result.keysWithTwo, ...(result.load.mints?.duplicates ?? [])])
       progress(`  ${line}`);
@@ -125,7 +139,7 @@ function cellsOf(row: Ran): readonly Cell[] {
   ];
 }
 
-function sectionOf(results: readonly Ran[], isShort: boolean): Section {
+function sectionOf(results: readonly Ran[], rates: Rates, isShort: boolean): Section {
   const sum = (countOf: (row: Ran) => number) => results.reduce((total, row) => total + countOf(row), 0);
   const errors = sum(({ load }) => load.gets.failed);
   const lost = sum(({ lost, keysWithTwo, load }) => lost.length + keysWithTwo.length + (load.creates?.givenUp ?? 0));
@@ -135,7 +149,7 @@ function sectionOf(results: readonly Ran[], isShort: boolean): Section {
   const ill = results.filter(({ isHealed }) => !isHealed).map(({ name }) => name);
   const section = {
     title: "Machines: failures under load",
-    note: `${EDGES} edges, ${STATE_NODES} state nodes, a stand-in of a bucket; in a second ${RATES.getsPerSecond} GETs, ${RATES.createsPerSecond} keyed creates, ${RATES.mintsPerSecond} mints of 20 LUUIDs${isShort ? "; times are shortened" : ""}.`,
+    note: `${EDGES} edges, ${STATE_NODES} state nodes, a stand-in of a bucket; in a second ${rates.getsPerSecond} GETs, ${rates.createsPerSecond} keyed creates, ${rates.mintsPerSecond} mints of 20 LUUIDs${isShort ? "; times are shortened" : ""}.`,
     columns: COLUMNS,
     rows: results.map(cellsOf),
     closing: `machines: ${results.length} rows, ${errors} proxied errors, ${lost} creates lost, ${duplicates} duplicates, ${misroutes} misroutes`,

@@ -65,6 +65,14 @@ export interface Rates {
 
 export const RATES: Rates = { getsPerSecond: 150, createsPerSecond: 20, mintsPerSecond: 5, publicationsPerSecond: 0.2 };
 
+/** The same load on cores of another speed. Publications are too few to matter. */
+export const partOf = ({ publicationsPerSecond, ...rates }: Rates, percent: number): Rates => ({
+  getsPerSecond: (rates.getsPerSecond * percent) / 100,
+  createsPerSecond: (rates.createsPerSecond * percent) / 100,
+  mintsPerSecond: (rates.mintsPerSecond * percent) / 100,
+  publicationsPerSecond,
+});
+
 /** Shortened times: leases of 4 s in place of 20 s, and keys that are held for 5 s in place of a minute. */
 export const SHORT = { timeDivisor: 5, leaseSeconds: 5 } as const;
 
