@@ -6,7 +6,7 @@ import { textHash } from "../../routing/bytes.ts";
 import { systemClock, withTimeout } from "../platform.ts";
 import type { CallKind, ThinClass } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
-import { Ownerless } from "./ownerless.ts";
+import { Ownerless, type Turn } from "./ownerless.ts";
 import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
 import { isToCome } from "./to-come.ts";
 
@@ -65,7 +65,7 @@ type Outcome = Settled | { readonly kind: "failed"; readonly error: unknown } | 
 
 type Send = (rpc: StateRpc) => Promise<unknown>;
 /** `method`: with its object. */
-type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send }>;
+type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send; turn?: Turn }>;
 
 class Watched {
   readonly name: string;
@@ -89,7 +89,8 @@ class Watched {
 
 /**
  * Calls of an edge to state nodes. A node that is silent and does not answer a ping is down: its calls go to the next one, if they
- * may be repeated. A node that is there and fails a call knows no owner of the object just now: asking others would be a storm.
+ * may be repeated. A node that is there and fails a call knows no owner of the object just now: asking others would be a storm. When
+ * it has failed them for long, single calls ask one node after the other.
  */
 export function stateCalls(options: StateCallsOptions) {
   const { kinds, clock, within = platformTimer } = options;
@@ -107,7 +108,7 @@ export function stateCalls(options: StateCallsOptions) {
     if (call.kind === "start" && admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
     const turn = ownerless.turnOf(call.method);
     if (turn === "wait") throw new StateUnavailable("all calls of this object failed a moment ago", []);
-    const work = askInTime(call, endMs, turn === "usual" ? HANDED_OVER_MS : []);
+    const work = askInTime({ ...call, turn }, endMs, turn === "usual" ? HANDED_OVER_MS : []);
     return call.kind === "start" ? admission.count(work, endMs) : work;
   }
 
@@ -131,9 +132,9 @@ export function stateCalls(options: StateCallsOptions) {
     endMs: number,
     sent: Promise<unknown>[],
   ): Promise<{ kind: "answered"; value: unknown } | { kind: "failed"; error: StateUnavailable }> {
-    const { key, kind, send } = call;
+    const { kind, send } = call;
     let wasAsked = false;
-    for (const node of candidates(key)) {
+    for (const node of candidates(call)) {
       if (clock.nowMs() >= endMs) break;
       wasAsked = true;
       // A change that a dead node got may be made later: it is not handed one.
@@ -141,7 +142,7 @@ export function stateCalls(options: StateCallsOptions) {
       const work = promiseOf(() => send(node.rpc));
       sent.push(work);
       const outcome = await outcomeOf(node, work, endMs);
-      if (isAwaited(call)) note(call, outcome);
+      if (isAwaited(call)) note(call, outcome, node);
       if (outcome.kind === "answered") return outcome;
       if (outcome.kind === "failed")
         return { kind: "failed", error: new StateUnavailable(messageOf(outcome.error), sent, outcome.error) };
@@ -155,18 +156,24 @@ export function stateCalls(options: StateCallsOptions) {
     throw new StateUnavailable("no state node answers", sent);
   }
 
-  function note({ method }: Call, { kind }: Outcome): void {
-    if (kind === "answered") ownerless.noteAnswer(method);
-    else if (kind !== "down") ownerless.noteFailure(method);
+  function note({ key, method, turn }: Call, { kind }: Outcome, { name }: Watched): void {
+    if (kind === "answered") {
+      if (typeof turn === "number") ownerless.noteFound(key, name);
+      ownerless.noteAnswer(method);
+    } else if (kind !== "down") ownerless.noteFailure(method);
   }
 
   /** Those that are there, in the order of the key; else those of which it is time to find out. */
-  function* candidates(key: string): Generator<Watched> {
+  function* candidates({ key, turn }: Call): Generator<Watched> {
     const ranked = rankedFor(key, nodes);
     const up = ranked.filter(({ downAtMs }) => downAtMs === 0);
     const due = ranked.filter((node) => node.isDue(clock.nowMs(), up.length > 0 ? DOWN_MS : UNASKED_MS));
     if (up.length > 0) for (const node of due) options.waitUntil(isThere(node, clock.nowMs() + PING_MS));
-    yield* up;
+    const finder = ownerless.foundBy(key);
+    const first =
+      up.find(({ name }) => name === finder) ?? (typeof turn === "number" ? up[turn % up.length] : undefined);
+    if (first !== undefined) yield first;
+    yield* up.filter((node) => node !== first);
     yield* due;
   }
 

@@ -7,6 +7,12 @@ const UNANSWERED_MS = 4_000;
 /** One call in this time finds out whether the object has an owner again. */
 const FIND_OUT_MS = 500;
 
+/**
+ * A node that found the object is asked first for this long. workerd gives a connection to a frozen node 5 s, in which
+ * calls that wait for it do not see that the lease has ended; a node with another connection, or none, may see it.
+ */
+const FOUND_MS = 10_000;
+
 /** Failures from before say nothing of now. */
 const FORGOTTEN_MS = 5_000;
 
@@ -15,7 +21,11 @@ interface Failures {
   readonly sinceMs: number;
   readonly lastMs: number;
   nextMs: number;
+  tries: number;
 }
+
+/** `wait`: another call finds out. A number: this one does, by one try; tries are counted from 1. */
+export type Turn = "usual" | "wait" | number;
 
 /**
  * Objects that no node owns: their node died or froze, and its lease has not ended. Nodes that are there fail each call, or do not
@@ -26,6 +36,8 @@ export class Ownerless {
   readonly #clock: Clock;
   /** By object and method. Their number is that of the tables' sequences and of fixed shards. */
   readonly #failures = new Map<string, Failures>();
+  /** The nodes that found objects, by object. */
+  readonly #found = new Map<string, { readonly node: string; readonly untilMs: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -34,21 +46,32 @@ export class Ownerless {
   noteFailure(method: string): void {
     const nowMs = this.#clock.nowMs();
     const before = this.#current(method, nowMs);
-    this.#failures.set(method, { sinceMs: nowMs, nextMs: 0, ...before, lastMs: nowMs });
+    this.#failures.set(method, { sinceMs: nowMs, nextMs: 0, tries: 0, ...before, lastMs: nowMs });
   }
 
   noteAnswer(method: string): void {
     this.#failures.delete(method);
   }
 
-  /** `wait`: another call finds out. `find-out`: this one does, by one try. */
-  turnOf(method: string): "usual" | "find-out" | "wait" {
+  noteFound(object: string, node: string): void {
+    this.#found.set(object, { node, untilMs: this.#clock.nowMs() + FOUND_MS });
+  }
+
+  foundBy(object: string): string | undefined {
+    const found = this.#found.get(object);
+    if (found === undefined || isToCome(found.untilMs, this.#clock.nowMs(), FOUND_MS)) return found?.node;
+    this.#found.delete(object);
+    return undefined;
+  }
+
+  turnOf(method: string): Turn {
     const nowMs = this.#clock.nowMs();
     const found = this.#current(method, nowMs);
     if (found === undefined || found.lastMs - found.sinceMs < UNANSWERED_MS) return "usual";
     if (isToCome(found.nextMs, nowMs, FIND_OUT_MS)) return "wait";
     found.nextMs = nowMs + FIND_OUT_MS;
-    return "find-out";
+    found.tries += 1;
+    return found.tries;
   }
 
   #current(method: string, nowMs: number): Failures | undefined {

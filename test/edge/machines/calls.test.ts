@@ -270,30 +270,60 @@ describe("a call of an edge", () => {
   const UNOWNED = "all calls of this object failed a moment ago";
 
   it("of an object without an owner is one try of one call at a time, until it is answered", async () => {
-    const edge = setUp(["orphan", "well"]);
+    const edge = setUp(["orphan", "orphan"]);
     const { call, own, run, pause } = edge;
     // Three of them fail for over 4 s.
     for (let turn = 0; turn < 3; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
-    expect(await call()).toMatchObject({ value: { message: "no owner" }, ms: 10, asked: "call 0, ping 0" });
+    expect(await call()).toMatchObject({ value: { message: "no owner" }, ms: 10, asked: "call 1, ping 1" });
     expect(await outcomesOf(edge, 20)).toEqual({ [UNOWNED]: 20 });
     await run(pause(500));
     expect(await outcomesOf(edge, 20)).toEqual({ "given up": 1, [UNOWNED]: 19 });
-    own[0] = "well";
+    own.fill("well");
     expect(await outcomesOf(edge, 20)).toEqual({ [UNOWNED]: 20 });
     await run(pause(500));
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 1, [UNOWNED]: 19 });
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
-    own[0] = "orphan";
+    own.fill("orphan");
     expect(await call()).toMatchObject({ ms: 1_440 });
   });
 
   it("of an object that answers none in time is made by one at a time too", async () => {
-    const edge = setUp(["stuck", "well"]);
+    const edge = setUp(["stuck", "stuck"]);
     for (let turn = 0; turn < 3; turn++) expect(await edge.call()).toMatchObject({ ms: 2_000 });
     expect(await outcomesOf(edge, 20)).toEqual({ "given up": 1, [UNOWNED]: 19 });
-    edge.own[0] = "well";
+    edge.own.fill("well");
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 1, [UNOWNED]: 19 });
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
+  });
+
+  it("of an object that its first node waits for is had at another, for 10 s", async () => {
+    const { call, own, run, pause } = setUp(["stuck", "orphan", "stuck"]);
+    for (let turn = 0; turn < 3; turn++) await call();
+    expect(await call()).toMatchObject({ value: { message: "no owner" }, asked: "call 1, ping 1" });
+    await run(pause(500));
+    expect((await call()).asked).toBe("call 2, ping 2, ping 2");
+    own[1] = "well";
+    expect((await call()).asked).toBe("call 0, ping 0, ping 0");
+    expect(await call()).toMatchObject({ value: "from 1", ms: 30 });
+    expect(await call("finish")).toMatchObject({ value: "from 1", asked: "call 1" });
+    await run(pause(9_000));
+    expect(await call()).toMatchObject({ value: "from 1", asked: "call 1" });
+    own[0] = "well";
+    own[1] = "refused";
+    expect(await call()).toMatchObject({ value: "from 0", asked: "call 1, ping 1, call 0" });
+    own[1] = "well";
+    await run(pause(2_000));
+    await call();
+    expect((await call()).asked).toBe("call 0");
+  });
+
+  it("of an object that another node had is made at its first one again after the clock went back", async () => {
+    const { call, own, shiftClock } = setUp(["stuck", "well"]);
+    for (let turn = 0; turn < 4; turn++) await call();
+    expect(await call()).toMatchObject({ value: "from 1", asked: "call 1" });
+    own[0] = "well";
+    shiftClock(-300_000);
+    expect(await call()).toMatchObject({ value: "from 0", asked: "call 0" });
   });
 
   it.each<readonly [string, name: string, method: string]>([
