@@ -1,4 +1,7 @@
+import { spawn } from "node:child_process";
 import { connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { exitOf } from "../../../src/host/child.ts";
 import { answerBody, type Message, type Reading, readMessage } from "./message.ts";
 
 /** All that came back for one request on its own connection. */
@@ -30,12 +33,12 @@ export function ask(port: number, bytes: string, options: AskOptions): Promise<A
     const chunks: Buffer[] = [];
     let isReset = false;
     const finish = (isLate: boolean) => {
-      clearTimeout(waitOptions);
+      clearTimeout(patience);
       socket.destroy();
       const received = Buffer.concat(chunks).toString("latin1");
       resolve({ ...judge(received, method, isReset, isLate), ms: Math.round(performance.now() - startedAtMs) });
     };
-    const waitOptions = setTimeout(finish, options.patienceMs, true);
+    const patience = setTimeout(finish, options.patienceMs, true);
     const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(bytes, "latin1")));
     socket.on("data", (chunk) => {
       chunks.push(chunk);
@@ -46,6 +49,33 @@ export function ask(port: number, bytes: string, options: AskOptions): Promise<A
     });
     socket.on("close", () => finish(false));
   });
+}
+
+/** A connection of two processes: one writes, the other reads. A background job of a shell has no input but one that it names. */
+const TWO_PROCESSES = 'exec 3<>"/dev/tcp/127.0.0.1/$0" 4<&0; cat <&4 >&3 2>/dev/null & cat <&3 2>/dev/null';
+
+/**
+ * As `ask`, by a client that still reads after it could not write. Node and most others end their connection with the first
+ * failed write, and lose an answer that has come (RFC 9112 §9.6).
+ */
+export async function askAndRead(port: number, bytes: string, { patienceMs }: AskOptions): Promise<Answer> {
+  const method = bytes.split(" ", 1)[0] ?? "";
+  const startedAtMs = performance.now();
+  const client = spawn("bash", ["-c", TWO_PROCESSES, String(port)], {
+    detached: true,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  client.stdin.on("error", () => undefined);
+  client.stdin.end(Buffer.from(bytes, "latin1"));
+  let isLate = false;
+  const patience = setTimeout(() => {
+    isLate = true;
+    process.kill(-(client.pid as number));
+  }, patienceMs);
+  const [received, code] = await Promise.all([buffer(client.stdout), exitOf(client)]);
+  clearTimeout(patience);
+  const judged = judge(received.toString("latin1"), method, code !== 0, isLate);
+  return { ...judged, ms: Math.round(performance.now() - startedAtMs) };
 }
 
 function judge(received: string, method: string, isReset: boolean, isLate: boolean): Omit<Answer, "ms"> {
