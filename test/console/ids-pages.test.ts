@@ -10,6 +10,7 @@ import { checkTable } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { readDemoTable } from "../system/demo/demo.ts";
 
+/** The gateway's time, which a browser's clock may be years off. */
 const NOW = Date.parse("2026-11-28T00:00:00Z");
 const layoutNamed = (name: string): Layout => everyLayout.find((each) => each.name === name) as Layout;
 
@@ -20,12 +21,12 @@ function tableWith(change: (table: ReturnType<typeof readDemoTable>) => object =
   return checked.value;
 }
 
-const goes = (table: DeclaredTable, wanted: Partial<NewId>) =>
+const goes = (table: DeclaredTable, wanted: Partial<NewId>, nowMs = NOW) =>
   destinationOf(
     readerOfTable(table, 1) as Reader,
     table,
     { entity: "order", layout: iuid, country: "KZ", fields: {}, ...wanted },
-    NOW,
+    nowMs,
   );
 
 describe("where new IDs go", () => {
@@ -35,6 +36,9 @@ describe("where new IDs go", () => {
     // The route of those that were minted before June 2026 does not.
     expect(goes(table, {})).toEqual({ region: "ap", rule: { kind: "route", index: 1 }, isForAll: true });
     expect(goes(table, { country: "BR" })).toMatchObject({ region: "us", isForAll: true });
+    for (const time of ["2026-06-01T00:00:01Z", "2031-01-01T00:00:00Z"])
+      expect(goes(table, {}, Date.parse(time))).toMatchObject({ region: "ap", isForAll: true });
+    expect(goes(table, {}, Date.parse("2026-05-31T23:59:59Z"))).toMatchObject({ region: "eu", isForAll: true });
     expect(goes(table, { country: "PL", entity: "ride" })).toMatchObject({ region: "eu", isForAll: true });
   });
 

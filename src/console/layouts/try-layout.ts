@@ -2,6 +2,7 @@ import { type Capacity, capacityOf, createMinter, diagram, type Layout, type Loa
 import { findAmbiguities, type LayoutAmbiguity, loadTable } from "../../routing/index.ts";
 import type { Fault } from "../../routing/schema/faults.ts";
 import type { DeclaredLayout, DeclaredTable } from "../../routing/schema/table.ts";
+import { gatewayNow } from "../app/clock.ts";
 
 /** A layout before it is in the table: by the same check, the same diagram and the same search for look-alikes. */
 
@@ -58,7 +59,7 @@ export function samplesOf(layout: Layout, count: number): readonly string[] {
   const keys = layout.fields.filter(({ role }) => role === "key" || role === "node");
   const values = Object.fromEntries(keys.map(({ name, bits }) => [name, bits > 53 ? 1n : 1]));
   try {
-    const mint = createMinter({ layout, ...values });
+    const mint = createMinter({ layout, ...values }, gatewayNow);
     return Array.from({ length: count }, () => mint());
   } catch {
     return [];

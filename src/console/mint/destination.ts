@@ -35,7 +35,7 @@ export function destinationOf(
   wanted: NewId,
   nowMs: number,
 ): Destination | undefined {
-  const found = samplesOf(table, wanted).flatMap((text) => {
+  const found = samplesOf(table, wanted, nowMs).flatMap((text) => {
     const { candidates } = reader.read({ source: text, id: text, path: undefined }, nowMs);
     return candidates.filter(({ entity, layout }) => entity === wanted.entity && layout === wanted.layout.name);
   });
@@ -46,7 +46,7 @@ export function destinationOf(
   return { region, rule, isForAll: isOne && !dependsOnMore(table, wanted, rule) };
 }
 
-function samplesOf(table: DeclaredTable, { entity, layout, country, fields }: NewId): readonly string[] {
+function samplesOf(table: DeclaredTable, { entity, layout, country, fields }: NewId, nowMs: number): readonly string[] {
   const own: DeclaredEntityId | undefined = table.entities?.[entity]?.ids.find((id) => id.layout === layout.name);
   const number = country === undefined ? undefined : table.countries?.[country];
   const group = own && groupOfId(own);
@@ -57,7 +57,7 @@ function samplesOf(table: DeclaredTable, { entity, layout, country, fields }: Ne
     ...fields,
   };
   try {
-    const mint = createMinter({ layout, ...keys } as Parameters<typeof createMinter>[0]);
+    const mint = createMinter({ layout, ...keys } as Parameters<typeof createMinter>[0], () => nowMs);
     return Array.from({ length: SAMPLES }, () => mint());
   } catch {
     // A key is missing, or the layout is not made from a clock and random bits.

@@ -53,6 +53,11 @@ describe("in one line", () => {
     expect(iuid.mintedAtMs?.(id.value)).toBeGreaterThanOrEqual(fromMs);
   });
 
+  test.each([NOW_MS, Date.UTC(2031, 0, 1), Date.UTC(2020, 0, 1)])("by another clock: %i", (nowMs) => {
+    const id = iuid.parse(createMinter({ layout: iuid, country: 5, service: 1 }, () => nowMs)());
+    expect(id.ok && iuid.mintedAtMs?.(id.value)).toBe(nowMs);
+  });
+
   test.each(mintable)("a thousand of $name, all different", (layout) => {
     const mint = createMinter({ layout, ...keysOf(layout) });
     const texts = Array.from({ length: 1000 }, mint);
