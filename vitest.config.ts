@@ -131,8 +131,9 @@ export default defineConfig({
           name: "system",
           globalSetup: "test/setup/packages.ts",
           sequence: { groupOrder: 3 },
-          // They wait for processes more than they compute.
+          // They wait for processes more than they compute. Files share the modules that they load.
           maxWorkers: 2,
+          isolate: false,
           include: SYSTEM,
           exclude: [...CONSOLE, ...SLOW],
           provide: once,
@@ -144,6 +145,7 @@ export default defineConfig({
           name: "console",
           sequence: { groupOrder: 8 },
           maxWorkers: 2,
+          isolate: false,
           include: CONSOLE,
           exclude: SLOW,
           provide: once,
