@@ -59,7 +59,7 @@ Runs all benchmarks but machines, or those named, and prints one report. Progres
 --count: the number of random values in distributed-id, oracle, misroute and exports, of requests in decide, of IDs in databases, of keys in directory, of publications in publish.
 --seed: of the random requests in decide.
 --against: another checkout with its packages installed, which runs beside this one in gateway, ids, routes and decide; nodes of machines are upgraded from it and to it.
---short, --rows, --load-percent, --publish: in machines: shorter times; the rows to run, with commas; a part of the load, for slow cores; publications in place of failures.`;
+--short, --rows, --load-percent, --publish: in machines: shorter times; the rows to run, with commas; the load in percent, for cores of another speed; publications in place of failures.`;
 
 class UsageError extends Error {}
 

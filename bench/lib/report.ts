@@ -18,7 +18,7 @@ export interface BenchOptions {
   readonly isShort?: boolean;
   /** Names of the rows to run, in machines; each has its own default. */
   readonly rowNames?: readonly string[];
-  /** The part of the requests a second that is made, in machines. */
+  /** Requests a second, in percent of the usual ones, in machines. */
   readonly loadPercent?: number;
   /** Publications in place of failures, in machines. */
   readonly isPublish?: boolean;

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { learnTime } from "../../src/console/app/clock.ts";
 import { readPlace } from "../../src/console/app/router.ts";
 import { countText } from "../../src/console/app/words.ts";
 import { capacityFor, samplesOf, tryLayout, usesOf } from "../../src/console/layouts/try-layout.ts";
@@ -92,6 +93,15 @@ describe("layouts before they are in the table", () => {
     expect(trial.diagram).toContain("counter");
     expect(trial.ambiguities.flatMap(({ layouts }) => layouts)).toContain("snowflake");
     expect(samplesOf(trial.layout, 3)).toHaveLength(3);
+    // The gateway's time is not the browser's.
+    const mintedAt = () => {
+      const id = trial.layout.parse(samplesOf(trial.layout, 1)[0] as string);
+      return id.ok ? trial.layout.mintedAtMs?.(id.value) : undefined;
+    };
+    learnTime("Wed, 01 Jan 2031 00:00:00 GMT", Date.now());
+    expect(mintedAt()).toBeGreaterThanOrEqual(Date.UTC(2031, 0, 1));
+    learnTime(new Date().toUTCString(), Date.now());
+    expect(mintedAt()).toBeLessThan(Date.UTC(2031, 0, 1));
     expect(capacityFor(trial.layout, { idsPerSecond: 1, minters: 1, years: 1 })?.time?.field).toBe("mintedAt");
     expect(tryLayout("no", { rows: [], text: "decimal" })).toMatchObject({ ok: false });
     expect(usesOf(iuid, declared).find(({ field }) => field === "country")).toEqual({

@@ -90,7 +90,7 @@ class Watched {
 /**
  * Calls of an edge to state nodes. A node that is silent and does not answer a ping is down: its calls go to the next one, if they
  * may be repeated. A node that is there and fails a call knows no owner of the object just now: asking others would be a storm. When
- * it has failed them for long, single calls ask one node after the other.
+ * it has failed them for long, one call each half second asks one node after the other.
  */
 export function stateCalls(options: StateCallsOptions) {
   const { kinds, clock, within = platformTimer } = options;
@@ -170,8 +170,7 @@ export function stateCalls(options: StateCallsOptions) {
     const due = ranked.filter((node) => node.isDue(clock.nowMs(), up.length > 0 ? DOWN_MS : UNASKED_MS));
     if (up.length > 0) for (const node of due) options.waitUntil(isThere(node, clock.nowMs() + PING_MS));
     const finder = ownerless.foundBy(key);
-    const first =
-      up.find(({ name }) => name === finder) ?? (typeof turn === "number" ? up[turn % up.length] : undefined);
+    const first = typeof turn === "number" ? up[turn % up.length] : up.find(({ name }) => name === finder);
     if (first !== undefined) yield first;
     yield* up.filter((node) => node !== first);
     yield* due;

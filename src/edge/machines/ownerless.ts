@@ -9,7 +9,7 @@ const FIND_OUT_MS = 500;
 
 /**
  * A node that found the object is asked first for this long. workerd gives a connection to a frozen node 5 s, in which
- * calls that wait for it do not see that the lease has ended; a node with another connection, or none, may see it.
+ * calls that wait for it do not see that the lease has ended; another node may have a connection, and see it.
  */
 const FOUND_MS = 10_000;
 

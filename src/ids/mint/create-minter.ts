@@ -135,11 +135,11 @@ export type MinterOptions<Of extends Layout = Layout> = { readonly layout: Of } 
  * A minter of ID texts, with the platform's clock and `crypto.getRandomValues`: Node, Workers, browsers, React Native
  * with `react-native-get-random-values`. Unlike the rest of the library it throws: an `Error` with the `MinterError` or
  * `MintError` as its `cause`, for wrong keys at once, for a clock that is far behind when called. `nowMs`: another clock, in
- * Unix ms, as of a device that knows a server's time better than its own.
+ * whole Unix ms, as of a device that knows a server's time better than its own.
  */
 export const createMinter = <Of extends Layout>(
   { layout, ...keys }: MinterOptions<Of>,
-  nowMs: () => number = Date.now,
+  nowMs: () => number = () => Date.now(),
 ): (() => string) => {
   const minter = orThrow(layout, wordMinter(layout, keys as FieldValues, systemEntropy()));
   return () => layout.format(orThrow(layout, minter(nowMs())));

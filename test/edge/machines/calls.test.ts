@@ -317,6 +317,17 @@ describe("a call of an edge", () => {
     expect((await call()).asked).toBe("call 0");
   });
 
+  it("of an object that was found, and is lost again, is had at a third node", async () => {
+    const { call, own, run, pause } = setUp(["stuck", "well", "well"]);
+    for (let turn = 0; turn < 4; turn++) await call();
+    own[1] = "orphan";
+    for (let turn = 0; turn < 3; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
+    expect((await call()).asked).toBe("call 1, ping 1");
+    await run(pause(500));
+    expect(await call()).toMatchObject({ value: "from 2", asked: "call 2" });
+    expect(await call()).toMatchObject({ value: "from 2", asked: "call 2" });
+  });
+
   it("of an object that another node had is made at its first one again after the clock went back", async () => {
     const { call, own, shiftClock } = setUp(["stuck", "well"]);
     for (let turn = 0; turn < 4; turn++) await call();
@@ -341,18 +352,19 @@ describe("a call of an edge", () => {
     ["failures of less than 4 s, and a pause", 2, 4_900],
     ["failures 5 s ago", 4, 5_001],
   ])("is not refused because of %s", async (_, failures, pauseMs) => {
-    const edge = setUp(["orphan", "well"]);
+    const edge = setUp(["orphan", "orphan"]);
     for (let turn = 0; turn < failures; turn++) await edge.call();
     await edge.run(edge.pause(pauseMs));
-    edge.own[0] = "well";
+    edge.own.fill("well");
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
   });
 
   it("is not refused for longer because the clock went back", async () => {
-    const edge = setUp(["orphan", "well"]);
+    const edge = setUp(["orphan", "orphan"]);
     for (let turn = 0; turn < 4; turn++) await edge.call();
+    expect(await outcomesOf(edge, 1)).toEqual({ [UNOWNED]: 1 });
     edge.shiftClock(-300_000);
-    edge.own[0] = "well";
+    edge.own.fill("well");
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
 
     const gone = setUp(["refused"]);

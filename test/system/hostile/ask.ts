@@ -52,11 +52,13 @@ export function ask(port: number, bytes: string, options: AskOptions): Promise<A
 }
 
 /** A connection of two processes: one writes, the other reads. A background job of a shell has no input but one that it names. */
-const TWO_PROCESSES = 'exec 3<>"/dev/tcp/127.0.0.1/$0" 4<&0; cat <&4 >&3 2>/dev/null & cat <&3 2>/dev/null';
+const TWO_PROCESSES =
+  'exec 3<>"/dev/tcp/127.0.0.1/$0" 4<&0; cat <&4 >&3 2>/dev/null & cat <&3 2>/dev/null; kill $! 2>/dev/null; wait';
 
 /**
  * As `ask`, by a client that still reads after it could not write. Node and most others end their connection with the first
- * failed write, and lose an answer that has come (RFC 9112 §9.6).
+ * failed write, and lose an answer that has come (RFC 9112 §9.6). The writer may be told of a reset in the reader's place: an answer
+ * that lasts until the connection ends counts as cut.
  */
 export async function askAndRead(port: number, bytes: string, { patienceMs }: AskOptions): Promise<Answer> {
   const method = bytes.split(" ", 1)[0] ?? "";
@@ -72,10 +74,13 @@ export async function askAndRead(port: number, bytes: string, { patienceMs }: As
     isLate = true;
     process.kill(-(client.pid as number));
   }, patienceMs);
-  const [received, code] = await Promise.all([buffer(client.stdout), exitOf(client)]);
-  clearTimeout(patience);
-  const judged = judge(received.toString("latin1"), method, code !== 0, isLate);
-  return { ...judged, ms: Math.round(performance.now() - startedAtMs) };
+  try {
+    const [received] = await Promise.all([buffer(client.stdout), exitOf(client)]);
+    const judged = judge(received.toString("latin1"), method, true, isLate);
+    return { ...judged, ms: Math.round(performance.now() - startedAtMs) };
+  } finally {
+    clearTimeout(patience);
+  }
 }
 
 function judge(received: string, method: string, isReset: boolean, isLate: boolean): Omit<Answer, "ms"> {
