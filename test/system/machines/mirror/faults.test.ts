@@ -41,7 +41,7 @@ describe("a state node that fails", () => {
       const node = await begin(context, startStateNode(published, tls));
       const folder = newFolder();
       const mirror = await begin(context, mirrorOf([node], folder));
-      expect(await mirror.first).toBe("mirrored");
+      await untilRevision(mirror, 1);
       const before = filesOf(folder);
       let faults = 0;
       node.fault = (key) => {
