@@ -176,6 +176,7 @@ export default defineConfig({
         test: {
           ...slowTimeouts,
           name: "outside",
+          globalSetup: "test/setup/packages.ts",
           sequence: { groupOrder: 7 },
           maxWorkers: 2,
           include: OUTSIDE,

@@ -32,7 +32,7 @@ const WAIT_MS_MAX = 170_000;
 export async function packOnce(): Promise<readonly Packed[]> {
   const folder = inject("packedFolder");
   const whole = join(folder, "packages");
-  // Files run in processes of their own: the first one packs, and the others wait.
+  // Files run beside each other: the first one packs, and the others wait.
   if (mkdirSync(join(folder, "begun"), { recursive: true }) !== undefined) {
     packAll(join(folder, "unfinished"));
     renameSync(join(folder, "unfinished"), whole);
