@@ -176,7 +176,6 @@ export default defineConfig({
         test: {
           ...slowTimeouts,
           name: "outside",
-          globalSetup: "test/setup/packages.ts",
           sequence: { groupOrder: 7 },
           maxWorkers: 2,
           include: OUTSIDE,

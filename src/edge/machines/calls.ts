@@ -163,7 +163,7 @@ export function stateCalls(options: StateCallsOptions) {
     } else if (kind !== "down") ownerless.noteFailure(method);
   }
 
-  /** Those that are there, in the order of the key; else those of which it is time to find out. */
+  /** Nodes that are there, in the order of the key but for one to ask first; else those of which it is time to find out. */
   function* candidates({ key, turn }: Call): Generator<Watched> {
     const ranked = rankedFor(key, nodes);
     const up = ranked.filter(({ downAtMs }) => downAtMs === 0);
