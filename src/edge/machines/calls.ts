@@ -23,6 +23,10 @@ const HANDED_OVER_MS = [200, 400, 800] as const;
 /** When no node answered, calls fail unasked for this long; then they find out about each. */
 const UNASKED_MS = 500;
 
+/** A call waits so long for another one to find out about its object, and looks so often. A ping has its second after it. */
+const TURN_MS = 500;
+const LOOK_MS = 100;
+
 /** Operators wait for the others, whose callers have deadlines of their own. */
 const LONG_DEADLINE_MS = 30_000;
 
@@ -90,7 +94,7 @@ class Watched {
 /**
  * Calls of an edge to state nodes. A node that is silent and does not answer a ping is down: its calls go to the next one, if they
  * may be repeated. A node that is there and fails a call knows no owner of the object just now: asking others would be a storm. When
- * it has failed them for long, one call each half second asks one node after the other.
+ * it has failed them for long, one call each half second asks one node after the other, and the others wait for it.
  */
 export function stateCalls(options: StateCallsOptions) {
   const { kinds, clock, within = platformTimer } = options;
@@ -99,17 +103,23 @@ export function stateCalls(options: StateCallsOptions) {
   const ownerless = new Ownerless(clock);
   let unaskedUntilMs = 0;
 
+  /** While another call finds out about the object, this one waits a little: a client that is refused comes back after a second or more. */
   async function ask(call: Call): Promise<unknown> {
-    const nowMs = clock.nowMs();
-    if (isToCome(unaskedUntilMs, nowMs, UNASKED_MS))
-      throw new StateUnavailable("no state node answered a moment ago", []);
-    const endMs = nowMs + deadlineMsOf(call.kind);
-    if (!isAwaited(call)) return askInTime(call, endMs, HANDED_OVER_MS);
-    if (call.kind === "start" && admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
-    const turn = ownerless.turnOf(call.method);
-    if (turn === "wait") throw new StateUnavailable("all calls of this object failed a moment ago", []);
-    const work = askInTime({ ...call, turn }, endMs, turn === "usual" ? HANDED_OVER_MS : []);
-    return call.kind === "start" ? admission.count(work, endMs) : work;
+    const startedMs = clock.nowMs();
+    const endMs = startedMs + deadlineMsOf(call.kind);
+    for (;;) {
+      if (isToCome(unaskedUntilMs, clock.nowMs(), UNASKED_MS))
+        throw new StateUnavailable("no state node answered a moment ago", []);
+      if (call.kind === "start" && admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
+      const turn = isAwaited(call) ? ownerless.turnOf(call.method) : "usual";
+      if (turn !== undefined) {
+        const work = askInTime({ ...call, turn }, endMs, turn === "usual" ? HANDED_OVER_MS : []);
+        return call.kind === "start" ? admission.count(work, endMs) : work;
+      }
+      if (!isToCome(startedMs + TURN_MS, clock.nowMs(), TURN_MS))
+        throw new StateUnavailable("all calls of this object failed a moment ago", []);
+      await within(never(), LOOK_MS);
+    }
   }
 
   async function askInTime(call: Call, endMs: number, pausesMs: readonly number[]): Promise<unknown> {
@@ -118,8 +128,7 @@ export function stateCalls(options: StateCallsOptions) {
       const outcome = await askNodes(call, endMs, sent);
       if (outcome.kind === "answered") return outcome.value;
       if (call.kind === "once" || clock.nowMs() + pauseMs >= endMs) throw outcome.error;
-      // A promise of its own: one that requests share is no part of any of them, and hangs them.
-      await within(new Promise(() => undefined), pauseMs);
+      await within(never(), pauseMs);
     }
     const last = await askNodes(call, endMs, sent);
     if (last.kind === "answered") return last.value;
@@ -252,6 +261,9 @@ const deadlineMsOf = (kind: CallKind): number =>
   kind === "long" || kind === "once" ? LONG_DEADLINE_MS : STATE_DEADLINE_MS;
 
 const lost = ({ downAtMs }: Watched): Outcome => ({ kind: downAtMs > 0 ? "down" : "late" });
+
+/** A promise of its own: one that requests share is no part of any of them, and hangs them. */
+const never = (): Promise<never> => new Promise(() => undefined);
 
 /** A transport may throw before there is a promise. */
 const promiseOf = async (send: () => Promise<unknown>): Promise<unknown> => send();

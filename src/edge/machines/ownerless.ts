@@ -24,8 +24,8 @@ interface Failures {
   tries: number;
 }
 
-/** `wait`: another call finds out. A number: this one does, by one try; tries are counted from 1. */
-export type Turn = "usual" | "wait" | number;
+/** A number: the call finds out, by one try; tries are counted from 1. */
+export type Turn = "usual" | number;
 
 /**
  * Objects that no node owns: their node died or froze, and its lease has not ended. Nodes that are there fail each call, or do not
@@ -64,11 +64,12 @@ export class Ownerless {
     return undefined;
   }
 
-  turnOf(method: string): Turn {
+  /** `undefined`: another call finds out. */
+  turnOf(method: string): Turn | undefined {
     const nowMs = this.#clock.nowMs();
     const found = this.#current(method, nowMs);
     if (found === undefined || found.lastMs - found.sinceMs < UNANSWERED_MS) return "usual";
-    if (isToCome(found.nextMs, nowMs, FIND_OUT_MS)) return "wait";
+    if (isToCome(found.nextMs, nowMs, FIND_OUT_MS)) return undefined;
     found.nextMs = nowMs + FIND_OUT_MS;
     found.tries += 1;
     return found.tries;

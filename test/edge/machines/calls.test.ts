@@ -271,18 +271,20 @@ describe("a call of an edge", () => {
 
   it("of an object without an owner is one try of one call at a time, until it is answered", async () => {
     const edge = setUp(["orphan", "orphan"]);
-    const { call, own, run, pause } = edge;
+    const { call, own, run, pause, clock, log } = edge;
     // Three of them fail for over 4 s.
     for (let turn = 0; turn < 3; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
     expect(await call()).toMatchObject({ value: { message: "no owner" }, ms: 10, asked: "call 1, ping 1" });
-    expect(await outcomesOf(edge, 20)).toEqual({ [UNOWNED]: 20 });
-    await run(pause(500));
+    const startedMs = clock.nowMs();
     expect(await outcomesOf(edge, 20)).toEqual({ "given up": 1, [UNOWNED]: 19 });
+    expect(clock.nowMs() - startedMs).toBe(510);
     own.fill("well");
-    expect(await outcomesOf(edge, 20)).toEqual({ [UNOWNED]: 20 });
-    await run(pause(500));
-    expect(await outcomesOf(edge, 20)).toEqual({ answered: 1, [UNOWNED]: 19 });
+    await run(pause(200));
+    // The others wait for the one that finds it.
+    log.length = 0;
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
+    expect(clock.nowMs() - startedMs).toBe(510 + 200 + 430);
+    expect(log.slice(0, 2)).toEqual(["call 1", "call 1"]);
     own.fill("orphan");
     expect(await call()).toMatchObject({ ms: 1_440 });
   });
@@ -290,9 +292,9 @@ describe("a call of an edge", () => {
   it("of an object that answers none in time is made by one at a time too", async () => {
     const edge = setUp(["stuck", "stuck"]);
     for (let turn = 0; turn < 3; turn++) expect(await edge.call()).toMatchObject({ ms: 2_000 });
-    expect(await outcomesOf(edge, 20)).toEqual({ "given up": 1, [UNOWNED]: 19 });
+    // One after the other, each for 2 s.
+    expect(await outcomesOf(edge, 20)).toEqual({ "given up": 2, [UNOWNED]: 18 });
     edge.own.fill("well");
-    expect(await outcomesOf(edge, 20)).toEqual({ answered: 1, [UNOWNED]: 19 });
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
   });
 
@@ -340,12 +342,14 @@ describe("a call of an edge", () => {
   it.each<readonly [string, name: string, method: string]>([
     ["another one", "keys-8", "begin"],
     ["another method of it", "keys-7", "finish"],
-  ])("is not refused because of %s", async (_, name, method) => {
-    const { call, calls, own, run } = setUp(["orphan", "orphan"]);
+  ])("does not wait because of %s", async (_, name, method) => {
+    const { call, calls, own, run, clock } = setUp(["orphan", "orphan"]);
     for (let turn = 0; turn < 4; turn++) await call();
     own.fill("well");
+    const startedMs = clock.nowMs();
     expect(await run(calls.call("IDEMPOTENCY", name, method, []))).toMatch(/^from/);
-    expect((await call()).value).toMatchObject({ message: UNOWNED });
+    expect(clock.nowMs() - startedMs).toBe(30);
+    expect((await call()).ms).toBe(530);
   });
 
   it.each<readonly [string, number, number]>([
@@ -362,7 +366,7 @@ describe("a call of an edge", () => {
   it("is not refused for longer because the clock went back", async () => {
     const edge = setUp(["orphan", "orphan"]);
     for (let turn = 0; turn < 4; turn++) await edge.call();
-    expect(await outcomesOf(edge, 1)).toEqual({ [UNOWNED]: 1 });
+    expect(await outcomesOf(edge, 3)).toEqual({ "given up": 1, [UNOWNED]: 2 });
     edge.shiftClock(-300_000);
     edge.own.fill("well");
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
