@@ -23,10 +23,7 @@ const HANDED_OVER_MS = [200, 400, 800] as const;
 /** When no node answered, calls fail unasked for this long; then they find out about each. */
 const UNASKED_MS = 500;
 
-/**
- * A call waits so long for its turn, and looks so often: another one finds out about its object, or all that may be under way are. A ping
- * has its second after it.
- */
+/** A call waits so long for another one to find out about its object, and looks so often. A ping has its second after it. */
 const TURN_MS = 500;
 const LOOK_MS = 100;
 
@@ -106,24 +103,21 @@ export function stateCalls(options: StateCallsOptions) {
   const ownerless = new Ownerless(clock);
   let unaskedUntilMs = 0;
 
-  /** Without a turn it waits a little: a client that is refused comes back after a second or more. */
+  /** While another call finds out about the object, this one waits a little: a client that is refused comes back after a second or more. */
   async function ask(call: Call): Promise<unknown> {
     const startedMs = clock.nowMs();
     const endMs = startedMs + deadlineMsOf(call.kind);
     for (;;) {
       if (isToCome(unaskedUntilMs, clock.nowMs(), UNASKED_MS))
         throw new StateUnavailable("no state node answered a moment ago", []);
-      const isFull = call.kind === "start" && admission.isFull();
-      const turn = isFull ? undefined : isAwaited(call) ? ownerless.turnOf(call.method) : "usual";
+      if (call.kind === "start" && admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
+      const turn = isAwaited(call) ? ownerless.turnOf(call.method) : "usual";
       if (turn !== undefined) {
         const work = askInTime({ ...call, turn }, endMs, turn === "usual" ? HANDED_OVER_MS : []);
         return call.kind === "start" ? admission.count(work, endMs) : work;
       }
       if (!isToCome(startedMs + TURN_MS, clock.nowMs(), TURN_MS))
-        throw new StateUnavailable(
-          isFull ? "the state nodes are busy" : "all calls of this object failed a moment ago",
-          [],
-        );
+        throw new StateUnavailable("all calls of this object failed a moment ago", []);
       await within(never(), LOOK_MS);
     }
   }

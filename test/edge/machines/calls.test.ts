@@ -256,15 +256,9 @@ describe("a call of an edge", () => {
     expect((await outcomesOf(edge, 100))["answered"]).toBeLessThan(20);
     expect(await outcomesOf(edge, 100, "finish")).toEqual({ answered: 100 });
     edge.own.fill("well");
-    const tookMs = async (): Promise<number> => {
-      const startedMs = edge.clock.nowMs();
-      expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
-      return edge.clock.nowMs() - startedMs;
-    };
-    // Those beyond the limit wait for their turn.
-    expect(await tookMs()).toBeGreaterThan(200);
+    expect((await outcomesOf(edge, 100))["answered"]).toBeLessThan(20);
     for (let turn = 0; turn < 200; turn++) await outcomesOf(edge, 100);
-    expect(await tookMs()).toBe(30);
+    expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
   });
 
   it("that takes something is never refused as busy because others hang at a node that answers pings", async () => {
@@ -399,10 +393,7 @@ describe("a call of an edge", () => {
     edge.own[0] = "well";
     await edge.run(edge.pause(14_000));
     expect(await outcomesOf(edge, 1)).toEqual({ answered: 1 });
-    // Nine at once; the others wait for their answers.
-    const startedMs = edge.clock.nowMs();
-    expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
-    expect(edge.clock.nowMs() - startedMs).toBe(130);
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 9, [REFUSED]: 11 });
     await edge.run(edge.pause(1_000));
     expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
   });
