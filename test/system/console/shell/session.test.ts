@@ -225,7 +225,9 @@ describe("a gateway that does not answer", () => {
       await page.keyboard.press("Enter");
     };
     await context.setOffline(true);
-    await signOut();
+    // The banner also comes by itself. Until the request has failed, it may still be sent once the network is back.
+    const lost = page.waitForEvent("requestfailed", (request) => request.method() === "DELETE");
+    await Promise.all([lost, signOut()]);
     await banner(own).waitFor();
     await expect.poll(() => page.getByRole("button", { name: "viewer", exact: true }).count()).toBe(1);
     await context.setOffline(false);
