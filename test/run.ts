@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { exitOf } from "../src/host/child.ts";
 
 /**
- * `npm test` and its short forms. The steps of a stage run in two lanes, for two cores; a failed stage ends the run with
+ * `npm test` and its short forms. The steps of a stage run two at a time, for two cores; a failed stage ends the run with
  * the exit code of its first failure. Its last lines name the tests that failed, and count all: `N passed, N failed, N
  * skipped`.
  */
@@ -25,9 +25,8 @@ interface Step {
   readonly command: readonly [string, ...string[]];
 }
 
-/** Steps of a lane run one after the other. */
-type Lane = readonly Step[];
-type Stage = readonly Lane[];
+/** Its steps begin in their order, two at a time. Those that take longest stand first: neither core waits for the other at the end. */
+type Stage = readonly Step[];
 
 const script = (name: string): Step => ({ name, command: ["npm", "run", "--silent", name] });
 const tests = (name: string, ...folders: readonly string[]): Step => ({
@@ -35,20 +34,15 @@ const tests = (name: string, ...folders: readonly string[]): Step => ({
   command: ["vitest", "run", "--project", name, ...folders],
 });
 
-/** The rules stand beside the compiler, which takes one core for a minute. */
-const CHECKS: Stage = [[script("types")], [script("lint"), script("zones"), tests("rules")]];
-const QUICK: Lane = [tests("unit"), tests("worker")];
-const SYSTEM = tests("system");
-const CONSOLE = tests("console");
-const OUTSIDE: Stage = [[tests("outside")]];
+const CHECKS: Stage = [script("types"), tests("rules"), script("lint"), script("zones")];
+const ALL: Stage = [tests("system"), tests("worker"), tests("console"), tests("unit")];
 
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
-  "--all": [CHECKS, [[...QUICK, CONSOLE], [SYSTEM]]],
-  "--unit": [[[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]]],
-  "--slow": [[[tests("slow"), tests("slow-system")], [tests("slow-worker")]], OUTSIDE],
-  "--console": [[[tests("unit", "test/console")], [CONSOLE, tests("outside", "test/system/console")]]],
-  // One stage after the checks: neither core waits for the other before the end.
-  "--ci": [CHECKS, [[...QUICK, CONSOLE, tests("slow")], [SYSTEM]]],
+  "--all": [CHECKS, ALL],
+  "--unit": [[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]],
+  "--slow": [[tests("slow"), tests("slow-worker"), tests("slow-system")], [tests("outside")]],
+  "--console": [[tests("console"), tests("unit", "test/console")], [tests("outside", "test/system/console")]],
+  "--ci": [CHECKS, [...ALL, tests("slow")]],
 };
 
 const [mode = "", ...args] = process.argv.slice(2);
@@ -66,8 +60,7 @@ async function runPlan(stages: readonly Stage[]): Promise<number> {
   const counts = { passed: 0, failed: 0, skipped: 0, names: [] };
   let code = 0;
   for (const stage of stages) {
-    const codes = await Promise.all(stage.map((lane) => runLane(lane, counts)));
-    code = codes.find((one) => one !== 0) ?? 0;
+    code = await runStage(stage, counts);
     if (code !== 0) break;
   }
   for (const name of counts.names) process.stdout.write(`${name}\n`);
@@ -80,12 +73,18 @@ type Counts = Record<"passed" | "failed" | "skipped", number> & {
   readonly names: string[];
 };
 
-async function runLane(lane: Lane, counts: Counts): Promise<number> {
-  for (const step of lane) {
-    const code = await runStep(step, counts);
-    if (code !== 0) return code;
-  }
-  return 0;
+/** Once a step has failed, no other begins. */
+async function runStage(stage: Stage, counts: Counts): Promise<number> {
+  const left = [...stage];
+  const codes: number[] = [];
+  const runner = async (): Promise<void> => {
+    while (left.length > 0 && codes.length === 0) {
+      const code = await runStep(left.shift() as Step, counts);
+      if (code !== 0) codes.push(code);
+    }
+  };
+  await Promise.all([runner(), runner()]);
+  return codes[0] ?? 0;
 }
 
 /** Shows a step's output where it fails. */
