@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/gateway.ts";
+import { platformTimer } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
 /** A pong takes longer where the node, or the edge itself, has more work than it can do. */
@@ -7,52 +8,96 @@ export const BUSY_PONG_MS = 300;
 /** So many calls are always let through: they find out that there is room again. */
 const LIMIT_MIN = 8;
 
-/** The effect of a lower limit is seen only after this long. */
-const LOWERED_MS = 1_000;
+/** The effect of another limit is seen only after this long. */
+const SEEN_MS = 1_000;
 
-/** For so long no node was busy or gone: all calls may go there again. */
+/** For so long no node was busy or gone: the limit doubles, and again each time that its effect was seen. */
 const LIMITED_MS = 15_000;
+
+/** The part of the calls that goes on (RFC 9438 §4.6). */
+const DECREASE = 0.7;
 
 /** So many more for each round of answers. */
 const INCREASE = 4;
 
+interface Place {
+  /** Its call has ended by then. */
+  readonly untilMs: number;
+}
+
+interface Waiting {
+  readonly untilMs: number;
+  readonly givesUpAtMs: number;
+  readonly enter: (place: Place) => void;
+}
+
 /**
  * A limit of calls under way, by additive increase and multiplicative decrease (RFC 5681 §3.1). After an outage all clients ask
  * again: without a limit nodes work on calls whose callers have given up meanwhile, and do not catch up. A limit begins when a node
- * is busy or none answers, and ends some time after: calls that hang for another reason keep nothing from the others.
+ * is busy or none answers, and fades some time after: calls that hang for another reason keep nothing from the others. Calls wait for
+ * a place in their order: a client that is refused comes back after a second or more, when there was room long before.
  */
 export class Admission {
   readonly #clock: Clock;
+  readonly #within: typeof platformTimer;
   /** Oldest first. The runtime drops a request that its client leaves: its calls end by time alone. */
-  readonly #underWay = new Set<{ readonly untilMs: number }>();
+  readonly #underWay = new Set<Place>();
+  readonly #waiting = new Set<Waiting>();
   #limit = Number.POSITIVE_INFINITY;
   #limitedUntilMs = 0;
   #loweredUntilMs = 0;
   #isSlowStart = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, within = platformTimer) {
     this.#clock = clock;
+    this.#within = within;
   }
 
-  isFull(): boolean {
-    const nowMs = this.#clock.nowMs();
-    for (const call of this.#underWay) {
-      if (call.untilMs > nowMs) break;
-      this.#underWay.delete(call);
-    }
-    if (!isToCome(this.#limitedUntilMs, nowMs, LIMITED_MS)) this.#limit = Number.POSITIVE_INFINITY;
-    return this.#underWay.size >= this.#limit;
+  /** For a call that ends by a time. `undefined`: there was no place within `waitMs`. */
+  async place(untilMs: number, waitMs: number): Promise<Place | undefined> {
+    this.#letIn();
+    if (!this.#isFull()) return this.#enter(untilMs);
+    const entered = new Promise<Place>((enter) => {
+      this.#waiting.add({ untilMs, givesUpAtMs: this.#clock.nowMs() + waitMs, enter });
+    });
+    return this.#within(entered, waitMs);
   }
 
-  async count<Value>(work: Promise<Value>, untilMs: number): Promise<Value> {
-    const call = { untilMs };
-    this.#underWay.add(call);
+  async count<Value>(work: Promise<Value>, place: Place): Promise<Value> {
     try {
       const value = await work;
       this.#limit += this.#isSlowStart ? 1 : INCREASE / this.#limit;
       return value;
     } finally {
-      this.#underWay.delete(call);
+      this.#underWay.delete(place);
+      this.#letIn();
+    }
+  }
+
+  #isFull(): boolean {
+    const nowMs = this.#clock.nowMs();
+    for (const place of this.#underWay) {
+      if (place.untilMs > nowMs) break;
+      this.#underWay.delete(place);
+    }
+    if (!isToCome(this.#limitedUntilMs, nowMs, LIMITED_MS)) {
+      this.#limit *= 2;
+      this.#limitedUntilMs = nowMs + SEEN_MS;
+    }
+    return this.#underWay.size >= this.#limit;
+  }
+
+  #enter(untilMs: number): Place {
+    const place = { untilMs };
+    this.#underWay.add(place);
+    return place;
+  }
+
+  #letIn(): void {
+    for (const waiting of this.#waiting) {
+      if (this.#isFull()) return;
+      this.#waiting.delete(waiting);
+      if (waiting.givesUpAtMs > this.#clock.nowMs()) waiting.enter(this.#enter(waiting.untilMs));
     }
   }
 
@@ -67,9 +112,9 @@ export class Admission {
   lower(): void {
     const nowMs = this.#clock.nowMs();
     this.#limitedUntilMs = nowMs + LIMITED_MS;
-    if (isToCome(this.#loweredUntilMs, nowMs, LOWERED_MS)) return;
-    this.#loweredUntilMs = nowMs + LOWERED_MS;
+    if (isToCome(this.#loweredUntilMs, nowMs, SEEN_MS)) return;
+    this.#loweredUntilMs = nowMs + SEEN_MS;
     this.#isSlowStart = false;
-    this.#limit = Math.max(LIMIT_MIN, Math.floor(Math.min(this.#limit, this.#underWay.size) / 2));
+    this.#limit = Math.max(LIMIT_MIN, Math.floor(Math.min(this.#limit, this.#underWay.size) * DECREASE));
   }
 }

@@ -3,11 +3,12 @@ import { STATE_NODES_MAX, stateBinding } from "../../formats/machines.ts";
 import { messageOf } from "../../ids/result.ts";
 import type { Clock } from "../../ports/gateway.ts";
 import { textHash } from "../../routing/bytes.ts";
-import { systemClock, withTimeout } from "../platform.ts";
+import { systemClock } from "../platform.ts";
 import type { CallKind, ThinClass } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
 import { Ownerless, type Turn } from "./ownerless.ts";
 import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
+import { never, platformTimer } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
 /** A node that is silent for this long is asked whether it is there. 250 ms marked nodes of a busy machine. */
@@ -23,9 +24,11 @@ const HANDED_OVER_MS = [200, 400, 800] as const;
 /** When no node answered, calls fail unasked for this long; then they find out about each. */
 const UNASKED_MS = 500;
 
-/** A call waits so long for another one to find out about its object, and looks so often. A ping has its second after it. */
+/** A call waits so long for another one to find out about its object. A ping has its second after it. */
 const TURN_MS = 500;
-const LOOK_MS = 100;
+
+/** While nodes are busy, a call waits so long for a place among those under way. It has as long again for its answer. */
+const PLACE_MS = 1_000;
 
 /** Operators wait for the others, whose callers have deadlines of their own. */
 const LONG_DEADLINE_MS = 30_000;
@@ -44,9 +47,6 @@ export interface StateCallsOptions {
   /** The value of work, or `undefined` after a time. */
   readonly within?: typeof platformTimer;
 }
-
-const platformTimer = <Value>(work: Promise<Value>, ms: number): Promise<Value | undefined> =>
-  withTimeout(work, ms, () => undefined);
 
 /** A call without an answer. */
 export class StateUnavailable extends Error {
@@ -99,32 +99,30 @@ class Watched {
 export function stateCalls(options: StateCallsOptions) {
   const { kinds, clock, within = platformTimer } = options;
   const nodes = options.nodes.map((node) => new Watched(node));
-  const admission = new Admission(clock);
-  const ownerless = new Ownerless(clock);
+  const admission = new Admission(clock, within);
+  const ownerless = new Ownerless(clock, within);
   let unaskedUntilMs = 0;
 
-  /** While another call finds out about the object, this one waits a little: a client that is refused comes back after a second or more. */
   async function ask(call: Call): Promise<unknown> {
-    const startedMs = clock.nowMs();
-    const endMs = startedMs + deadlineMsOf(call.kind);
-    for (;;) {
-      if (isToCome(unaskedUntilMs, clock.nowMs(), UNASKED_MS))
-        throw new StateUnavailable("no state node answered a moment ago", []);
-      if (call.kind === "start" && admission.isFull()) throw new StateUnavailable("the state nodes are busy", []);
-      const turn = isAwaited(call) ? ownerless.turnOf(call.method) : "usual";
-      if (turn !== undefined) {
-        const work = askInTime({ ...call, turn }, endMs, turn === "usual" ? HANDED_OVER_MS : []);
-        return call.kind === "start" ? admission.count(work, endMs) : work;
-      }
-      if (!isToCome(startedMs + TURN_MS, clock.nowMs(), TURN_MS))
-        throw new StateUnavailable("all calls of this object failed a moment ago", []);
-      await within(never(), LOOK_MS);
-    }
+    const endMs = clock.nowMs() + deadlineMsOf(call.kind);
+    throwWhileUnasked();
+    const turn = isAwaited(call) ? await ownerless.turnOf(call.method, TURN_MS) : "usual";
+    if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", []);
+    if (call.kind !== "start") return askInTime({ ...call, turn }, endMs);
+    const place = await admission.place(endMs, PLACE_MS);
+    if (place === undefined) throw new StateUnavailable("the state nodes are busy", []);
+    return admission.count(askInTime({ ...call, turn }, endMs), place);
   }
 
-  async function askInTime(call: Call, endMs: number, pausesMs: readonly number[]): Promise<unknown> {
+  function throwWhileUnasked(): void {
+    if (isToCome(unaskedUntilMs, clock.nowMs(), UNASKED_MS))
+      throw new StateUnavailable("no state node answered a moment ago", []);
+  }
+
+  async function askInTime(call: Call, endMs: number): Promise<unknown> {
+    throwWhileUnasked();
     const sent: Promise<unknown>[] = [];
-    for (const pauseMs of pausesMs) {
+    for (const pauseMs of call.turn === "usual" ? HANDED_OVER_MS : []) {
       const outcome = await askNodes(call, endMs, sent);
       if (outcome.kind === "answered") return outcome.value;
       if (call.kind === "once" || clock.nowMs() + pauseMs >= endMs) throw outcome.error;
@@ -225,17 +223,12 @@ export function stateCalls(options: StateCallsOptions) {
     return first ? undefined : lost(node);
   }
 
-  const kindOf = (namespace: string, method: string): CallKind => {
-    const kind = kinds.get(namespace)?.[method];
-    return kind === undefined || kind === "platform" ? "once" : kind;
-  };
-
   return {
     call: (namespace: string, name: string, method: string, values: readonly unknown[]): Promise<unknown> =>
       ask({
         key: `${namespace}/${name}`,
         method: `${namespace}/${name} ${method}`,
-        kind: kindOf(namespace, method),
+        kind: kindOf(kinds.get(namespace)?.[method]),
         send: (rpc) => rpc.call(namespace, name, method, values),
       }),
     /** Methods of a KV namespace, of those that copies of directories need. */
@@ -254,6 +247,9 @@ export function stateCalls(options: StateCallsOptions) {
 
 export type StateCalls = ReturnType<typeof stateCalls>;
 
+const kindOf = (kind: CallKind | "platform" | undefined): CallKind =>
+  kind === undefined || kind === "platform" ? "once" : kind;
+
 /** By a client. */
 const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";
 
@@ -261,9 +257,6 @@ const deadlineMsOf = (kind: CallKind): number =>
   kind === "long" || kind === "once" ? LONG_DEADLINE_MS : STATE_DEADLINE_MS;
 
 const lost = ({ downAtMs }: Watched): Outcome => ({ kind: downAtMs > 0 ? "down" : "late" });
-
-/** A promise of its own: one that requests share is no part of any of them, and hangs them. */
-const never = (): Promise<never> => new Promise(() => undefined);
 
 /** A transport may throw before there is a promise. */
 const promiseOf = async (send: () => Promise<unknown>): Promise<unknown> => send();

@@ -1,11 +1,13 @@
 import type { Clock } from "../../ports/gateway.ts";
+import { never, platformTimer } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
 /** A slow bucket hands an object over in less. */
 const UNANSWERED_MS = 4_000;
 
-/** One call in this time finds out whether the object has an owner again. */
+/** One call in this time finds out whether the object has an owner again. The others look so often whether one has. */
 const FIND_OUT_MS = 500;
+const LOOK_MS = 100;
 
 /**
  * A node that found the object is asked first for this long. workerd gives a connection to a frozen node 5 s, in which
@@ -34,13 +36,15 @@ export type Turn = "usual" | number;
  */
 export class Ownerless {
   readonly #clock: Clock;
+  readonly #within: typeof platformTimer;
   /** By object and method. Their number is that of the tables' sequences and of fixed shards. */
   readonly #failures = new Map<string, Failures>();
   /** The nodes that found objects, by object. */
   readonly #found = new Map<string, { readonly node: string; readonly untilMs: number }>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, within = platformTimer) {
     this.#clock = clock;
+    this.#within = within;
   }
 
   noteFailure(method: string): void {
@@ -64,8 +68,18 @@ export class Ownerless {
     return undefined;
   }
 
+  /** While another call finds out, it waits: a client that is refused comes back after a second or more. `undefined`: for longer than that. */
+  async turnOf(method: string, waitMs: number): Promise<Turn | undefined> {
+    const startedMs = this.#clock.nowMs();
+    for (;;) {
+      const turn = this.#turnOf(method);
+      if (turn !== undefined || !isToCome(startedMs + waitMs, this.#clock.nowMs(), waitMs)) return turn;
+      await this.#within(never(), LOOK_MS);
+    }
+  }
+
   /** `undefined`: another call finds out. */
-  turnOf(method: string): Turn | undefined {
+  #turnOf(method: string): Turn | undefined {
     const nowMs = this.#clock.nowMs();
     const found = this.#current(method, nowMs);
     if (found === undefined || found.lastMs - found.sinceMs < UNANSWERED_MS) return "usual";

@@ -1,59 +1,148 @@
 import { expect, it } from "vitest";
 import { Admission } from "../../../src/edge/machines/admission.ts";
+import { virtualTime } from "./virtual-time.ts";
 
-const NOW_MS = 1_000_000;
-const END_MS = NOW_MS + 2_000;
+const DEADLINE_MS = 2_000;
 const never = () => new Promise<never>(() => undefined);
 
-it("calls of requests that the runtime has dropped end by time", () => {
-  let nowMs = NOW_MS;
-  const admission = new Admission({ nowMs: () => nowMs });
-  for (let at = 0; at < 40; at++) void admission.count(never(), END_MS);
-  expect(admission.isFull()).toBe(false);
+function setUp() {
+  const { clock, run, pause, within } = virtualTime();
+  const admission = new Admission(clock, within);
+  const place = (waitMs: number) => admission.place(clock.nowMs() + DEADLINE_MS, waitMs);
+  /** Calls that begin now and go on until they are ended: as many as there is room for. */
+  const fill = async (countMax = 1_000) => {
+    const ends: (() => void)[] = [];
+    const calls: Promise<unknown>[] = [];
+    while (calls.length < countMax) {
+      const own = await run(place(0));
+      if (own === undefined) break;
+      calls.push(admission.count(new Promise<void>((end) => ends.push(end)), own));
+    }
+    return {
+      count: calls.length,
+      end: (count = calls.length) => {
+        for (const end of ends.splice(0, count)) end();
+        return Promise.all(calls.splice(0, count));
+      },
+    };
+  };
+  /** So many calls wait for a place: what they had after how many ms. */
+  const wait = (count: number, waitMs: number) => {
+    const fromMs = clock.nowMs();
+    return Array.from({ length: count }, async () => ((await place(waitMs)) ? clock.nowMs() - fromMs : undefined));
+  };
+  return { admission, clock, run, pause, place, fill, wait };
+}
+
+it("calls of requests that the runtime has dropped end by time", async () => {
+  const { admission, fill, run, pause } = setUp();
+  await fill(40);
   admission.lower();
-  expect(admission.isFull()).toBe(true);
-  nowMs = END_MS - 1;
-  expect(admission.isFull()).toBe(true);
-  nowMs = END_MS;
-  expect(admission.isFull()).toBe(false);
+  expect((await fill()).count).toBe(0);
+  await run(pause(DEADLINE_MS - 1));
+  expect((await fill()).count).toBe(0);
+  await run(pause(1));
+  expect((await fill()).count).toBe(28);
 });
 
 it("calls that fail have ended, and raise no limit", async () => {
-  const admission = new Admission({ nowMs: () => NOW_MS });
-  for (let at = 0; at < 40; at++) void admission.count(never(), END_MS);
-  admission.lower();
-  for (let at = 0; at < 1_000; at++)
-    await admission.count(Promise.reject(new Error("no owner")), END_MS).catch(() => undefined);
-  expect(admission.isFull()).toBe(true);
+  const { admission, fill, run, place } = setUp();
+  admission.startAgain();
+  for (let at = 0; at < 100; at++) {
+    const own = await run(place(0));
+    if (own === undefined) throw new Error("a place was not left");
+    await admission.count(Promise.reject(new Error("no owner")), own).catch(() => undefined);
+  }
+  expect((await fill()).count).toBe(8);
 });
 
 it("nodes that come back get a few calls, and twice as many each round, until one is busy", async () => {
-  let nowMs = NOW_MS;
-  const admission = new Admission({ nowMs: () => nowMs });
-  const round = async (): Promise<number> => {
-    const ends: (() => void)[] = [];
-    const calls: Promise<unknown>[] = [];
-    while (!admission.isFull()) calls.push(admission.count(new Promise<void>((end) => ends.push(end)), nowMs + 2_000));
-    for (const end of ends) end();
-    await Promise.all(calls);
-    return calls.length;
-  };
+  const { admission, fill, run, pause } = setUp();
   const rounds = async (count: number) => {
     const counts: number[] = [];
-    for (let at = 0; at < count; at++) counts.push(await round());
+    for (let at = 0; at < count; at++) {
+      const calls = await fill();
+      counts.push(calls.count);
+      await calls.end();
+    }
     return counts;
   };
   admission.startAgain();
   expect(await rounds(4)).toEqual([8, 16, 32, 64]);
-  nowMs += 1_000;
-  for (let at = 0; at < 40; at++) void admission.count(never(), END_MS).catch(() => undefined);
+  await fill(40);
   admission.lower();
-  nowMs = END_MS;
-  // Half of 40, then some more each round.
+  await run(pause(DEADLINE_MS));
+  // Seven tenths of 40, then some more each round.
   const after = await rounds(4);
-  expect(after[0]).toBe(20);
+  expect(after[0]).toBe(28);
   for (const [at, count] of after.entries()) if (at > 0) expect(count - (after[at - 1] ?? 0)).toBeOneOf([3, 4, 5]);
   // Where again none answers, it starts again.
   admission.startAgain();
   expect(await rounds(2)).toEqual([8, 16]);
+});
+
+it("calls wait for a place in their order, and those that come later pass nobody", async () => {
+  const { admission, fill, run, pause, wait } = setUp();
+  admission.startAgain();
+  const calls = await fill();
+  const first = wait(3, 500);
+  await run(pause(100));
+  const later = wait(1, 500);
+  await calls.end(1);
+  // One that ends gives its place, and raises the limit by one.
+  expect(await run(Promise.all(first.slice(0, 2)))).toEqual([100, 100]);
+  expect((await fill()).count).toBe(0);
+  await run(pause(100));
+  await calls.end(1);
+  expect(await run(Promise.all([first[2], ...later]))).toEqual([200, 100]);
+});
+
+it("a call that waited for long has none, and keeps none from the next", async () => {
+  const { admission, fill, run, wait, clock } = setUp();
+  admission.startAgain();
+  const calls = await fill();
+  expect(await run(Promise.all(wait(3, 500)))).toEqual([undefined, undefined, undefined]);
+  expect(clock.nowMs()).toBe(1_000_500);
+  await calls.end(1);
+  expect((await fill()).count).toBe(2);
+});
+
+it("calls that wait have the places of those that ended by time, before the next call", async () => {
+  const { admission, fill, run, pause, wait } = setUp();
+  admission.startAgain();
+  await fill();
+  await run(pause(DEADLINE_MS - 100));
+  const waiting = wait(8, 500);
+  await run(pause(200));
+  expect((await fill()).count).toBe(0);
+  expect(await run(Promise.all(waiting))).toEqual(Array(8).fill(200));
+});
+
+it("no place is given to a request that the runtime dropped while it waited", async () => {
+  const { clock, run, pause } = virtualTime();
+  const admission = new Admission(clock, never);
+  const place = () => admission.place(clock.nowMs() + DEADLINE_MS, 500);
+  admission.startAgain();
+  const first = await place();
+  if (first === undefined) throw new Error("there is room");
+  for (let at = 1; at < 8; at++) await place();
+  for (let at = 0; at < 10; at++) void place();
+  await run(pause(501));
+  await admission.count(Promise.resolve(), first);
+  // One place was left, and one came with the answer.
+  expect(await run(Promise.all([place(), place()]))).toMatchObject([{}, {}]);
+});
+
+it("a limit doubles each second once no node was busy for 15 s, whatever became of its calls", async () => {
+  const { admission, fill, run, pause } = setUp();
+  admission.startAgain();
+  await run(pause(14_999));
+  expect((await fill()).count).toBe(8);
+  const free: number[] = [];
+  for (const waitMs of [1, 999, 1, 1_000, 1_000]) {
+    await run(pause(waitMs));
+    free.push((await fill()).count);
+  }
+  // Each lasts for two seconds.
+  expect(free).toEqual([8, 0, 16, 48, 80]);
 });
