@@ -14,6 +14,12 @@ const SEEN_MS = 1_000;
 /** For so long no node was busy or gone: the limit doubles, and again each time that its effect was seen. */
 const LIMITED_MS = 15_000;
 
+/** More than an edge gets answers for while they wait. */
+const WAITING_MAX = 1_000;
+
+/** A place is kept so long for a call that waited: the runtime may have dropped its request. */
+const KEPT_MS = 200;
+
 /** The part of the calls that goes on (RFC 9438 §4.6). */
 const DECREASE = 0.7;
 
@@ -26,9 +32,8 @@ interface Place {
 }
 
 interface Waiting {
-  readonly untilMs: number;
   readonly givesUpAtMs: number;
-  readonly enter: (place: Place) => void;
+  readonly call: (kept: Place) => void;
 }
 
 /**
@@ -42,6 +47,7 @@ export class Admission {
   readonly #within: typeof platformTimer;
   /** Oldest first. The runtime drops a request that its client leaves: its calls end by time alone. */
   readonly #underWay = new Set<Place>();
+  readonly #kept = new Set<Place>();
   readonly #waiting = new Set<Waiting>();
   #limit = Number.POSITIVE_INFINITY;
   #limitedUntilMs = 0;
@@ -56,11 +62,18 @@ export class Admission {
   /** For a call that ends by a time. `undefined`: there was no place within `waitMs`. */
   async place(untilMs: number, waitMs: number): Promise<Place | undefined> {
     this.#letIn();
-    if (!this.#isFull()) return this.#enter(untilMs);
-    const entered = new Promise<Place>((enter) => {
-      this.#waiting.add({ untilMs, givesUpAtMs: this.#clock.nowMs() + waitMs, enter });
-    });
-    return this.#within(entered, waitMs);
+    if (this.#isFull()) {
+      if (this.#waiting.size >= WAITING_MAX) return undefined;
+      const called = new Promise<Place>((call) => {
+        this.#waiting.add({ givesUpAtMs: this.#clock.nowMs() + waitMs, call });
+      });
+      const kept = await this.#within(called, waitMs);
+      if (kept === undefined) return undefined;
+      this.#kept.delete(kept);
+    }
+    const place = { untilMs };
+    this.#underWay.add(place);
+    return place;
   }
 
   async count<Value>(work: Promise<Value>, place: Place): Promise<Value> {
@@ -76,28 +89,24 @@ export class Admission {
 
   #isFull(): boolean {
     const nowMs = this.#clock.nowMs();
-    for (const place of this.#underWay) {
-      if (place.untilMs > nowMs) break;
-      this.#underWay.delete(place);
-    }
+    dropEnded(this.#underWay, nowMs);
+    dropEnded(this.#kept, nowMs);
     if (!isToCome(this.#limitedUntilMs, nowMs, LIMITED_MS)) {
       this.#limit *= 2;
       this.#limitedUntilMs = nowMs + SEEN_MS;
     }
-    return this.#underWay.size >= this.#limit;
-  }
-
-  #enter(untilMs: number): Place {
-    const place = { untilMs };
-    this.#underWay.add(place);
-    return place;
+    return this.#underWay.size + this.#kept.size >= this.#limit;
   }
 
   #letIn(): void {
     for (const waiting of this.#waiting) {
       if (this.#isFull()) return;
       this.#waiting.delete(waiting);
-      if (waiting.givesUpAtMs > this.#clock.nowMs()) waiting.enter(this.#enter(waiting.untilMs));
+      const nowMs = this.#clock.nowMs();
+      if (waiting.givesUpAtMs <= nowMs) continue;
+      const kept = { untilMs: nowMs + KEPT_MS };
+      this.#kept.add(kept);
+      waiting.call(kept);
     }
   }
 
@@ -116,5 +125,13 @@ export class Admission {
     this.#loweredUntilMs = nowMs + SEEN_MS;
     this.#isSlowStart = false;
     this.#limit = Math.max(LIMIT_MIN, Math.floor(Math.min(this.#limit, this.#underWay.size) * DECREASE));
+  }
+}
+
+/** The oldest are first. */
+function dropEnded(places: Set<Place>, nowMs: number): void {
+  for (const place of places) {
+    if (place.untilMs > nowMs) break;
+    places.delete(place);
   }
 }

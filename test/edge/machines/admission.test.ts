@@ -118,19 +118,39 @@ it("calls that wait have the places of those that ended by time, before the next
   expect(await run(Promise.all(waiting))).toEqual(Array(8).fill(200));
 });
 
-it("no place is given to a request that the runtime dropped while it waited", async () => {
-  const { clock, run, pause } = virtualTime();
-  const admission = new Admission(clock, never);
-  const place = () => admission.place(clock.nowMs() + DEADLINE_MS, 500);
+it("a place is kept for a moment alone for a request that the runtime dropped while it waited", async () => {
+  const { clock, run, pause, within } = virtualTime();
+  let isDropped = false;
+  const admission = new Admission(clock, (work, ms) => (isDropped ? never() : within(work, ms)));
+  const place = (waitMs: number) => admission.place(clock.nowMs() + DEADLINE_MS, waitMs);
   admission.startAgain();
-  const first = await place();
+  const first = await place(0);
   if (first === undefined) throw new Error("there is room");
-  for (let at = 1; at < 8; at++) await place();
-  for (let at = 0; at < 10; at++) void place();
-  await run(pause(501));
+  for (let at = 1; at < 8; at++) await place(0);
+  isDropped = true;
+  for (let at = 0; at < 4; at++) void place(500);
+  isDropped = false;
+  const last = place(500);
+  // Two places: the one that was left, and one that came with the answer.
   await admission.count(Promise.resolve(), first);
-  // One place was left, and one came with the answer.
-  expect(await run(Promise.all([place(), place()]))).toMatchObject([{}, {}]);
+  await run(pause(199));
+  expect(await run(place(0))).toBeUndefined();
+  await run(pause(1));
+  expect(await run(place(0))).toBeUndefined();
+  await run(pause(200));
+  expect(await run(Promise.all([place(0), last]))).toMatchObject([{}, {}]);
+});
+
+it("more than a thousand calls do not wait", async () => {
+  const { admission, fill, run, place, clock } = setUp();
+  admission.startAgain();
+  const calls = await fill();
+  const waiting = Array.from({ length: 1_000 }, () => place(500));
+  const startedMs = clock.nowMs();
+  expect(await run(place(500))).toBeUndefined();
+  expect(clock.nowMs()).toBe(startedMs);
+  await calls.end();
+  expect((await run(Promise.all(waiting))).filter((own) => own !== undefined)).toHaveLength(16);
 });
 
 it("a limit doubles each second once no node was busy for 15 s, whatever became of its calls", async () => {
