@@ -7,8 +7,8 @@ import { reportDefect } from "./log.ts";
 type Method = (...values: readonly unknown[]) => unknown;
 
 /**
- * How an edge calls a method. `prompt`: a client waits. `start`: so too, and it starts what a later call ends: it is refused while
- * nodes are busy. `long`: an operator may wait. These may be made again at another state node after one that went away. `once`: the
+ * How an edge calls a method. `prompt`: a client waits. `start`: so too, and it starts what a later call ends: it waits for
+ * its turn while nodes are busy. `long`: an operator may wait. These may be made again at another state node after one that went away. `once`: the
  * same would be another change.
  */
 export type CallKind = "prompt" | "start" | "long" | "once";

@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/gateway.ts";
+import { STATE_DEADLINE_MS } from "./rpc.ts";
 import { platformTimer } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
@@ -17,7 +18,9 @@ const LIMITED_MS = 15_000;
 /** More than an edge gets answers for while they wait. */
 const WAITING_MAX = 1_000;
 
-/** A place is kept so long for a call that waited: the runtime may have dropped its request. */
+/** A call that waits looks so often. One that has not for long, or does not take its place in time, was dropped with its request. */
+const LOOK_MS = 200;
+const DROPPED_MS = 500;
 const KEPT_MS = 200;
 
 /** The part of the calls that goes on (RFC 9438 §4.6). */
@@ -31,9 +34,11 @@ interface Place {
   readonly untilMs: number;
 }
 
+/** A call that waits for a place. */
 interface Waiting {
-  readonly givesUpAtMs: number;
-  readonly call: (kept: Place) => void;
+  seenMs: number;
+  kept?: Place;
+  readonly call: () => void;
 }
 
 /**
@@ -45,7 +50,7 @@ interface Waiting {
 export class Admission {
   readonly #clock: Clock;
   readonly #within: typeof platformTimer;
-  /** Oldest first. The runtime drops a request that its client leaves: its calls end by time alone. */
+  /** Oldest first, nearly. The runtime drops a request that its client leaves: its calls end by time alone. */
   readonly #underWay = new Set<Place>();
   readonly #kept = new Set<Place>();
   readonly #waiting = new Set<Waiting>();
@@ -59,21 +64,34 @@ export class Admission {
     this.#within = within;
   }
 
-  /** For a call that ends by a time. `undefined`: there was no place within `waitMs`. */
-  async place(untilMs: number, waitMs: number): Promise<Place | undefined> {
+  /** For a call that ends by `untilMs`. `undefined`: there was no place until `givesUpAtMs`. */
+  async place(untilMs: number, givesUpAtMs: number): Promise<Place | undefined> {
     this.#letIn();
-    if (this.#isFull()) {
-      if (this.#waiting.size >= WAITING_MAX) return undefined;
-      const called = new Promise<Place>((call) => {
-        this.#waiting.add({ givesUpAtMs: this.#clock.nowMs() + waitMs, call });
-      });
-      const kept = await this.#within(called, waitMs);
-      if (kept === undefined) return undefined;
-      this.#kept.delete(kept);
-    }
+    if (!this.#isFull()) return this.enter(untilMs);
+    const kept = this.#waiting.size < WAITING_MAX ? await this.#wait(givesUpAtMs) : undefined;
+    if (kept === undefined) return undefined;
+    this.#kept.delete(kept);
+    return this.enter(untilMs);
+  }
+
+  /** A place without a wait. */
+  enter(untilMs: number): Place {
     const place = { untilMs };
     this.#underWay.add(place);
     return place;
+  }
+
+  async #wait(givesUpAtMs: number): Promise<Place | undefined> {
+    const { called, waiting } = waitingFrom(this.#clock.nowMs());
+    const waitMs = givesUpAtMs - waiting.seenMs;
+    do {
+      this.#waiting.add(waiting);
+      await this.#within(called, Math.min(LOOK_MS, Math.max(0, givesUpAtMs - waiting.seenMs)));
+      waiting.seenMs = this.#clock.nowMs();
+      this.#letIn();
+    } while (waiting.kept === undefined && isToCome(givesUpAtMs, waiting.seenMs, waitMs));
+    this.#waiting.delete(waiting);
+    return waiting.kept;
   }
 
   async count<Value>(work: Promise<Value>, place: Place): Promise<Value> {
@@ -92,21 +110,22 @@ export class Admission {
     dropEnded(this.#underWay, nowMs);
     dropEnded(this.#kept, nowMs);
     if (!isToCome(this.#limitedUntilMs, nowMs, LIMITED_MS)) {
-      this.#limit *= 2;
+      this.#limit *= 2 ** Math.max(1, Math.ceil((nowMs - this.#limitedUntilMs) / SEEN_MS));
       this.#limitedUntilMs = nowMs + SEEN_MS;
     }
     return this.#underWay.size + this.#kept.size >= this.#limit;
   }
 
   #letIn(): void {
+    const nowMs = this.#clock.nowMs();
     for (const waiting of this.#waiting) {
-      if (this.#isFull()) return;
+      if (Math.abs(nowMs - waiting.seenMs) <= DROPPED_MS) {
+        if (this.#isFull()) return;
+        waiting.kept = { untilMs: nowMs + KEPT_MS };
+        this.#kept.add(waiting.kept);
+        waiting.call();
+      }
       this.#waiting.delete(waiting);
-      const nowMs = this.#clock.nowMs();
-      if (waiting.givesUpAtMs <= nowMs) continue;
-      const kept = { untilMs: nowMs + KEPT_MS };
-      this.#kept.add(kept);
-      waiting.call(kept);
     }
   }
 
@@ -128,10 +147,18 @@ export class Admission {
   }
 }
 
+function waitingFrom(seenMs: number) {
+  let call = () => {};
+  const called = new Promise<void>((resolve) => {
+    call = resolve;
+  });
+  return { called, waiting: { seenMs, call } as Waiting };
+}
+
 /** The oldest are first. */
 function dropEnded(places: Set<Place>, nowMs: number): void {
   for (const place of places) {
-    if (place.untilMs > nowMs) break;
+    if (isToCome(place.untilMs, nowMs, STATE_DEADLINE_MS)) break;
     places.delete(place);
   }
 }

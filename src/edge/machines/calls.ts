@@ -27,8 +27,8 @@ const UNASKED_MS = 500;
 /** A call waits so long for another one to find out about its object. A ping has its second after it. */
 const TURN_MS = 500;
 
-/** While nodes are busy, a call waits so long for a place among those under way. It has as long again for its answer. */
-const PLACE_MS = 1_000;
+/** While nodes are busy, a call waits for a place among those under way until it has so long for its answer. */
+const ANSWER_MS = 1_000;
 
 /** Operators wait for the others, whose callers have deadlines of their own. */
 const LONG_DEADLINE_MS = 30_000;
@@ -109,7 +109,8 @@ export function stateCalls(options: StateCallsOptions) {
     const turn = isAwaited(call) ? await ownerless.turnOf(call.method, TURN_MS) : "usual";
     if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", []);
     if (call.kind !== "start") return askInTime({ ...call, turn }, endMs);
-    const place = await admission.place(endMs, PLACE_MS);
+    // Others wait for the one that finds out.
+    const place = turn === "usual" ? await admission.place(endMs, endMs - ANSWER_MS) : admission.enter(endMs);
     if (place === undefined) throw new StateUnavailable("the state nodes are busy", []);
     return admission.count(askInTime({ ...call, turn }, endMs), place);
   }
@@ -149,7 +150,7 @@ export function stateCalls(options: StateCallsOptions) {
       const work = promiseOf(() => send(node.rpc));
       sent.push(work);
       const outcome = await outcomeOf(node, work, endMs);
-      if (isAwaited(call)) note(call, outcome, node);
+      if (isAwaited(call)) note(ownerless, call, outcome, node);
       if (outcome.kind === "answered") return outcome;
       if (outcome.kind === "failed")
         return { kind: "failed", error: new StateUnavailable(messageOf(outcome.error), sent, outcome.error) };
@@ -161,13 +162,6 @@ export function stateCalls(options: StateCallsOptions) {
       admission.startAgain();
     }
     throw new StateUnavailable("no state node answers", sent);
-  }
-
-  function note({ key, method, turn }: Call, { kind }: Outcome, { name }: Watched): void {
-    if (kind === "answered") {
-      if (typeof turn === "number") ownerless.noteFound(key, name);
-      ownerless.noteAnswer(method);
-    } else if (kind !== "down") ownerless.noteFailure(method);
   }
 
   /** Nodes that are there, in the order of the key but for one to ask first; else those of which it is time to find out. */
@@ -184,20 +178,26 @@ export function stateCalls(options: StateCallsOptions) {
   }
 
   async function isThere(node: Watched, endMs: number): Promise<boolean> {
+    const leftMs = endMs - clock.nowMs();
+    const found = findOut(node);
+    if (leftMs >= PING_MS) return found;
+    // It says something of the node after the call, too.
+    options.waitUntil(found);
+    return (await within(found, leftMs)) === true;
+  }
+
+  async function findOut(node: Watched): Promise<boolean> {
     const nowMs = clock.nowMs();
     node.probedUntilMs = nowMs + PING_MS;
-    const waitMs = Math.min(PING_MS, endMs - nowMs);
     const pong = promiseOf(() => node.rpc.ping()).then(
       () => true,
       () => false,
     );
-    const answer = await within(pong, waitMs);
-    if (answer === true && clock.nowMs() - nowMs > BUSY_PONG_MS) admission.lower();
+    const isThere = (await within(pong, PING_MS)) === true;
+    if (isThere && clock.nowMs() - nowMs > BUSY_PONG_MS) admission.lower();
     node.probedUntilMs = 0;
-    if (answer === true) node.downAtMs = 0;
-    // A ping that had little time says nothing.
-    else if (answer === false || waitMs >= PING_MS) node.downAtMs = clock.nowMs();
-    return answer === true;
+    node.downAtMs = isThere ? 0 : clock.nowMs();
+    return isThere;
   }
 
   async function outcomeOf(node: Watched, work: Promise<unknown>, endMs: number): Promise<Outcome> {
@@ -252,6 +252,13 @@ const kindOf = (kind: CallKind | "platform" | undefined): CallKind =>
 
 /** By a client. */
 const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";
+
+function note(ownerless: Ownerless, { key, method, turn }: Call, { kind }: Outcome, { name }: Watched): void {
+  if (kind === "answered") {
+    if (typeof turn === "number") ownerless.noteFound(key, name);
+    ownerless.noteAnswer(method);
+  } else if (kind !== "down") ownerless.noteFailure(method);
+}
 
 const deadlineMsOf = (kind: CallKind): number =>
   kind === "long" || kind === "once" ? LONG_DEADLINE_MS : STATE_DEADLINE_MS;

@@ -8,7 +8,7 @@ const never = () => new Promise<never>(() => undefined);
 function setUp() {
   const { clock, run, pause, within } = virtualTime();
   const admission = new Admission(clock, within);
-  const place = (waitMs: number) => admission.place(clock.nowMs() + DEADLINE_MS, waitMs);
+  const place = (waitMs: number) => admission.place(clock.nowMs() + DEADLINE_MS, clock.nowMs() + waitMs);
   /** Calls that begin now and go on until they are ended: as many as there is room for. */
   const fill = async (countMax = 1_000) => {
     const ends: (() => void)[] = [];
@@ -107,38 +107,51 @@ it("a call that waited for long has none, and keeps none from the next", async (
   expect((await fill()).count).toBe(2);
 });
 
-it("calls that wait have the places of those that ended by time, before the next call", async () => {
+it("calls that wait have the places of those that ended by time, without another call", async () => {
   const { admission, fill, run, pause, wait } = setUp();
   admission.startAgain();
   await fill();
   await run(pause(DEADLINE_MS - 100));
-  const waiting = wait(8, 500);
-  await run(pause(200));
-  expect((await fill()).count).toBe(0);
-  expect(await run(Promise.all(waiting))).toEqual(Array(8).fill(200));
+  // They look each 200 ms.
+  expect(await run(Promise.all(wait(8, 500)))).toEqual(Array(8).fill(200));
 });
 
-it("a place is kept for a moment alone for a request that the runtime dropped while it waited", async () => {
+it.each<readonly [string, agoMs: number, lostMs: number]>([
+  ["a moment ago keep their places for a moment alone", 100, 200],
+  ["long ago keep none", 501, 0],
+])("requests that the runtime dropped %s", async (_, agoMs, lostMs) => {
   const { clock, run, pause, within } = virtualTime();
   let isDropped = false;
   const admission = new Admission(clock, (work, ms) => (isDropped ? never() : within(work, ms)));
-  const place = (waitMs: number) => admission.place(clock.nowMs() + DEADLINE_MS, waitMs);
+  const place = (waitMs: number) => admission.place(clock.nowMs() + DEADLINE_MS, clock.nowMs() + waitMs);
   admission.startAgain();
   const first = await place(0);
   if (first === undefined) throw new Error("there is room");
   for (let at = 1; at < 8; at++) await place(0);
   isDropped = true;
-  for (let at = 0; at < 4; at++) void place(500);
+  for (let at = 0; at < 2; at++) void place(1_000);
   isDropped = false;
-  const last = place(500);
-  // Two places: the one that was left, and one that came with the answer.
+  await run(pause(agoMs));
+  // Two places: the one that is left, and one that comes with the answer.
   await admission.count(Promise.resolve(), first);
-  await run(pause(199));
-  expect(await run(place(0))).toBeUndefined();
-  await run(pause(1));
-  expect(await run(place(0))).toBeUndefined();
-  await run(pause(200));
-  expect(await run(Promise.all([place(0), last]))).toMatchObject([{}, {}]);
+  const startedMs = clock.nowMs();
+  expect(await run(Promise.all([place(1_000), place(1_000)]))).toMatchObject([{}, {}]);
+  expect(clock.nowMs() - startedMs).toBe(lostMs);
+});
+
+it("places of dropped requests end although the clock went back", async () => {
+  const time = virtualTime();
+  let shiftMs = 0;
+  const nowMs = () => time.clock.nowMs() + shiftMs;
+  const admission = new Admission({ nowMs }, time.within);
+  const place = () => admission.place(nowMs() + DEADLINE_MS, nowMs());
+  admission.startAgain();
+  for (let at = 0; at < 8; at++) expect(await time.run(place())).toBeDefined();
+  expect(await time.run(place())).toBeUndefined();
+  shiftMs = -3_600_000;
+  admission.startAgain();
+  for (let at = 0; at < 8; at++) expect(await time.run(place())).toBeDefined();
+  expect(await time.run(place())).toBeUndefined();
 });
 
 it("more than a thousand calls do not wait", async () => {
@@ -165,4 +178,11 @@ it("a limit doubles each second once no node was busy for 15 s, whatever became 
   }
   // Each lasts for two seconds.
   expect(free).toEqual([8, 0, 16, 48, 80]);
+});
+
+it("there is no limit an hour later", async () => {
+  const { admission, fill, run, pause } = setUp();
+  admission.startAgain();
+  await run(pause(3_600_000));
+  expect((await fill(1_000)).count).toBe(1_000);
 });

@@ -394,6 +394,17 @@ describe("a call of an edge", () => {
     expect(await call()).toMatchObject({ value: "from 0" });
   });
 
+  it("that ends before its ping finds out about the node for the others", async () => {
+    const { calls, call, own, run, pause, background } = setUp(["stuck", "well"]);
+    const work = calls.call("IDEMPOTENCY", "keys-7", "begin", []).catch((error: StateUnavailable) => error);
+    await run(pause(1_000));
+    own[0] = "frozen";
+    expect(await run(work)).toMatchObject({ message: "no answer within 2000 ms" });
+    expect((await call()).asked).toBe("call 0, ping 0, call 1");
+    await run(Promise.all(background));
+    expect(await call()).toMatchObject({ value: "from 1", ms: 30, asked: "call 1" });
+  });
+
   it("is not limited long after an outage", async () => {
     const edge = setUp(["refused"]);
     await edge.call();
@@ -403,10 +414,8 @@ describe("a call of an edge", () => {
     // Nine at once, and the others when these have ended.
     expect(await msOf(edge, 20)).toBe(60);
     await edge.run(edge.pause(1_000));
-    for (let second = 0; second < 3; second++) {
-      await msOf(edge, 1);
-      await edge.run(edge.pause(1_000));
-    }
+    expect(await msOf(edge, 20)).toBe(30);
+    await edge.run(edge.pause(4_000));
     expect(await msOf(edge, 100)).toBe(30);
   });
 
