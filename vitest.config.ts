@@ -80,10 +80,7 @@ const onWorkerd = {
 
 const SEED = 20261122;
 const once = { propertyRuns: 1, propertySeed: SEED };
-const often = {
-  propertyRuns: Number(process.env["PROPERTY_RUNS"] ?? 20),
-  propertySeed: process.env["PROPERTY_RUNS"] === undefined ? null : SEED,
-};
+const often = { propertyRuns: 20, propertySeed: null };
 const slowTimeouts = { ...patience, testTimeout: 600_000 };
 
 /**

@@ -12,7 +12,6 @@ import { exitOf } from "../src/host/child.ts";
 const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
 npm run test:unit: types, Biome's rules and the unit tests
 npm run test:slow: properties with many cases, large tables, memory, others' libraries, engines and clients, the console's pictures, keyboard, outages and attacks, each feature left out
-.ci/run: npm test, and the properties of npm run test:slow with fewer cases
 npm run test:console: the console alone, in a real browser at a real gateway, with its slow tests
 npm run test:watch: the unit tests that an edit reaches, again and again
 npm test -- [arguments of vitest run]: vitest alone
@@ -35,14 +34,11 @@ const tests = (name: string, ...folders: readonly string[]): Step => ({
 });
 
 const CHECKS: Stage = [script("types"), tests("rules"), script("lint"), script("zones")];
-const ALL: Stage = [tests("system"), tests("worker"), tests("console"), tests("unit")];
-
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
-  "--all": [CHECKS, ALL],
+  "--all": [CHECKS, [tests("system"), tests("worker"), tests("console"), tests("unit")]],
   "--unit": [[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]],
   "--slow": [[tests("slow"), tests("slow-worker"), tests("slow-system")], [tests("outside")]],
   "--console": [[tests("console"), tests("unit", "test/console")], [tests("outside", "test/system/console")]],
-  "--ci": [CHECKS, [...ALL, tests("slow")]],
 };
 
 const [mode = "", ...args] = process.argv.slice(2);
