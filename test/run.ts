@@ -9,7 +9,7 @@ import { exitOf } from "../src/host/child.ts";
  * skipped`.
  */
 
-const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
+const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker, system and console.
 npm run test:unit: types, Biome's rules and the unit tests
 npm run test:slow: properties with many cases, large tables, memory, others' libraries, engines and clients, the console's pictures, keyboard, outages and attacks, each feature left out
 npm run test:console: the console alone, in a real browser at a real gateway, with its slow tests

@@ -8,8 +8,8 @@ type Method = (...values: readonly unknown[]) => unknown;
 
 /**
  * How an edge calls a method. `prompt`: a client waits. `start`: so too, and it starts what a later call ends: it waits for
- * its turn while nodes are busy. `long`: an operator may wait. These may be made again at another state node after one that went away. `once`: the
- * same would be another change.
+ * a place while nodes are busy. `long`: an operator may wait. These may be made again at another state node after one that
+ * went away. `once`: the same would be another change.
  */
 export type CallKind = "prompt" | "start" | "long" | "once";
 

@@ -4,7 +4,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** `npm test` has 1; `npm run test:slow` has 20. */
     readonly propertyRuns: number;
-    /** `npm test` and `.ci/run` try the same cases each time, so that none is flaky; `npm run test:slow` prints its seed. */
+    /** `npm test` tries the same cases each time, so that none is flaky; `npm run test:slow` prints its seed. */
     readonly propertySeed: number | null;
   }
 }

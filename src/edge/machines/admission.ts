@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/gateway.ts";
 import { STATE_DEADLINE_MS } from "./rpc.ts";
-import { platformTimer } from "./timer.ts";
+import type { Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
 /** A pong takes longer where the node, or the edge itself, has more work than it can do. */
@@ -49,9 +49,10 @@ interface Waiting {
  */
 export class Admission {
   readonly #clock: Clock;
-  readonly #within: typeof platformTimer;
+  readonly #within: Within;
   /** Oldest first, nearly. The runtime drops a request that its client leaves: its calls end by time alone. */
   readonly #underWay = new Set<Place>();
+  /** For calls that waited and have not taken theirs yet. */
   readonly #kept = new Set<Place>();
   readonly #waiting = new Set<Waiting>();
   #limit = Number.POSITIVE_INFINITY;
@@ -59,7 +60,7 @@ export class Admission {
   #loweredUntilMs = 0;
   #isSlowStart = false;
 
-  constructor(clock: Clock, within = platformTimer) {
+  constructor(clock: Clock, within: Within) {
     this.#clock = clock;
     this.#within = within;
   }

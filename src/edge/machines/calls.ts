@@ -8,7 +8,7 @@ import type { CallKind, ThinClass } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
 import { Ownerless, type Turn } from "./ownerless.ts";
 import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
-import { never, platformTimer } from "./timer.ts";
+import { never, platformTimer, type Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
 /** A node that is silent for this long is asked whether it is there. 250 ms marked nodes of a busy machine. */
@@ -45,7 +45,7 @@ export interface StateCallsOptions {
   readonly clock: Clock;
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** The value of work, or `undefined` after a time. */
-  readonly within?: typeof platformTimer;
+  readonly within?: Within;
 }
 
 /** A call without an answer. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../ports/gateway.ts";
-import { never, platformTimer } from "./timer.ts";
+import { never, type Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
 /** A slow bucket hands an object over in less. */
@@ -36,13 +36,13 @@ export type Turn = "usual" | number;
  */
 export class Ownerless {
   readonly #clock: Clock;
-  readonly #within: typeof platformTimer;
+  readonly #within: Within;
   /** By object and method. Their number is that of the tables' sequences and of fixed shards. */
   readonly #failures = new Map<string, Failures>();
   /** The nodes that found objects, by object. */
   readonly #found = new Map<string, { readonly node: string; readonly untilMs: number }>();
 
-  constructor(clock: Clock, within = platformTimer) {
+  constructor(clock: Clock, within: Within) {
     this.#clock = clock;
     this.#within = within;
   }
