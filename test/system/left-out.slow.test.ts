@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MEMBERS } from "../../src/features/members.ts";
 import { bundleWorker } from "../../src/host/workerd/bundle.ts";
 import { serveWorker } from "../../src/host/workerd/gateway.ts";
-import { copyWithout, FEATURES, goneWith } from "../rules/zones/left-out.ts";
+import { copyProduct, FEATURES, goneWith, leaveOut } from "../rules/zones/left-out.ts";
 import { ROOT } from "../rules/zones/zones.ts";
 import { idWith } from "./hostile/gateway.ts";
 import { startRecordingOrigins } from "./stack.ts";
@@ -44,7 +44,8 @@ describe.each(FEATURES)("without %s", (feature) => {
   const gone = goneWith(feature);
   let copy = "";
   beforeAll(() => {
-    copy = copyWithout(gone);
+    copy = copyProduct();
+    leaveOut(copy, gone);
   });
   afterAll(() => rmSync(copy, { recursive: true }));
 

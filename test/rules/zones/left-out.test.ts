@@ -1,25 +1,29 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleWorker } from "../../../src/host/workerd/bundle.ts";
-import { brokenImports, copyWithout, FEATURES, goneWith, withoutLines } from "./left-out.ts";
+import { brokenImports, copyProduct, FEATURES, goneWith, leaveOut, withoutLines } from "./left-out.ts";
 import { ROOT } from "./zones.ts";
 
 /** Each feature left out: nothing else imports it. Whole gateways without one run in `../../system/left-out.slow.test.ts`. */
 
-const copies: string[] = [];
-afterAll(() => {
-  for (const copy of copies) rmSync(copy, { recursive: true });
-});
-
 describe("without a feature", () => {
+  let copy = "";
+  beforeAll(() => {
+    copy = copyProduct();
+  });
+  afterAll(() => rmSync(copy, { recursive: true }));
+
   it.each(FEATURES)("%s: every import leads to a file, and the Worker builds", async (feature) => {
-    const copy = copyWithout(goneWith(feature));
-    copies.push(copy);
-    expect(brokenImports(copy)).toEqual([]);
-    const tableText = readFileSync(join(ROOT, "routing-table.json"), "utf8");
-    const modules = await bundleWorker({ tableText, entries: { worker: join(copy, "src/worker.ts") } });
-    expect(modules.map(({ name }) => name)).toContain("worker.js");
+    const putBack = leaveOut(copy, goneWith(feature));
+    try {
+      expect(brokenImports(copy)).toEqual([]);
+      const tableText = readFileSync(join(ROOT, "routing-table.json"), "utf8");
+      const modules = await bundleWorker({ tableText, entries: { worker: join(copy, "src/worker.ts") } });
+      expect(modules.map(({ name }) => name)).toContain("worker.js");
+    } finally {
+      putBack();
+    }
   });
 });
 

@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize, relative } from "node:path";
 import ts from "typescript";
@@ -26,8 +35,8 @@ export function goneWith(feature: string): readonly string[] {
   return [...gone];
 }
 
-/** A copy of the product without some features, in a folder of its own. To be removed by the caller. */
-export function copyWithout(features: readonly string[]): string {
+/** A copy of the product, in a folder of its own. To be removed by the caller. */
+export function copyProduct(): string {
   const copy = mkdtempSync(join(tmpdir(), "waybill-without-"));
   for (const name of ["src", "routes", "routing-table.json", "tsconfig.base.json", "package.json"]) {
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
@@ -37,13 +46,22 @@ export function copyWithout(features: readonly string[]): string {
   for (const name of readdirSync(join(ROOT, "node_modules"))) {
     if (name !== ".cache") symlinkSync(join(ROOT, "node_modules", name), join(copy, "node_modules", name));
   }
-  for (const feature of features) rmSync(join(copy, FEATURES_FOLDER, feature), { recursive: true });
-  for (const entry of readdirSync(join(copy, FEATURES_FOLDER), { withFileTypes: true })) {
-    if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
-    const path = join(copy, FEATURES_FOLDER, entry.name);
-    writeFileSync(path, withoutLines(readFileSync(path, "utf8"), features));
-  }
   return copy;
+}
+
+/** Takes features out of a copy, and gives what puts them back. A copy for each feature kept slow disks busy for minutes. */
+export function leaveOut(copy: string, features: readonly string[]): () => void {
+  const inCopy = (name: string): string => join(copy, FEATURES_FOLDER, name);
+  const aside = mkdtempSync(join(copy, "aside-"));
+  const lists = readdirSync(inCopy("."), { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map(({ name }) => ({ path: inCopy(name), text: readFileSync(inCopy(name), "utf8") }));
+  for (const feature of features) renameSync(inCopy(feature), join(aside, feature));
+  for (const { path, text } of lists) writeFileSync(path, withoutLines(text, features));
+  return () => {
+    for (const feature of features) renameSync(join(aside, feature), inCopy(feature));
+    for (const { path, text } of lists) writeFileSync(path, text);
+  };
 }
 
 /** The text of a list without the lines of features. */
