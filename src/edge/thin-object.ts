@@ -7,11 +7,16 @@ import { reportDefect } from "./log.ts";
 type Method = (...values: readonly unknown[]) => unknown;
 
 /**
- * How an edge calls a method. `prompt`: a client waits. `start`: so too, and it starts what a later call ends: it waits for
- * a place while nodes are busy. `long`: an operator may wait. These may be made again at another state node after one that
+ * How an edge calls a method. `prompt`: a client waits. `start`: so too, and its first value is a `TimedCall`: it waits for a
+ * place while nodes are busy. `long`: an operator may wait. These may be made again at another state node after one that
  * went away. `once`: the same would be another change.
  */
 export type CallKind = "prompt" | "start" | "long" | "once";
+
+/** A call that takes something which others cannot have until a later call. `notAfterMs`: when its caller no longer waits, Unix ms. */
+export interface TimedCall {
+  readonly notAfterMs: number;
+}
 
 /** The methods of an object that callers know, and those that the platform calls, all of them: the rest is its own. */
 type Methods<Api> = {

@@ -65,14 +65,15 @@ export class Admission {
     this.#within = within;
   }
 
-  /** For a call that ends by `untilMs`. `undefined`: there was no place until `givesUpAtMs`. */
-  async place(untilMs: number, givesUpAtMs: number): Promise<Place | undefined> {
+  /** For a call that ends `forMs` after it has its place. `undefined`: there was none within `waitMs`. */
+  async place(forMs: number, waitMs: number): Promise<Place | undefined> {
     this.#letIn();
-    if (!this.#isFull()) return this.enter(untilMs);
-    const kept = this.#waiting.size < WAITING_MAX ? await this.#wait(givesUpAtMs) : undefined;
-    if (kept === undefined) return undefined;
-    this.#kept.delete(kept);
-    return this.enter(untilMs);
+    if (this.#isFull()) {
+      const kept = this.#waiting.size < WAITING_MAX ? await this.#wait(waitMs) : undefined;
+      if (kept === undefined) return undefined;
+      this.#kept.delete(kept);
+    }
+    return this.enter(this.#clock.nowMs() + forMs);
   }
 
   /** A place without a wait. */
@@ -82,9 +83,9 @@ export class Admission {
     return place;
   }
 
-  async #wait(givesUpAtMs: number): Promise<Place | undefined> {
+  async #wait(waitMs: number): Promise<Place | undefined> {
     const { called, waiting } = waitingFrom(this.#clock.nowMs());
-    const waitMs = givesUpAtMs - waiting.seenMs;
+    const givesUpAtMs = waiting.seenMs + waitMs;
     do {
       this.#waiting.add(waiting);
       await this.#within(called, Math.min(LOOK_MS, Math.max(0, givesUpAtMs - waiting.seenMs)));

@@ -4,10 +4,10 @@ import { messageOf } from "../../ids/result.ts";
 import type { Clock } from "../../ports/gateway.ts";
 import { textHash } from "../../routing/bytes.ts";
 import { systemClock } from "../platform.ts";
-import type { CallKind, ThinClass } from "../thin-object.ts";
+import type { CallKind, ThinClass, TimedCall } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
 import { Ownerless, type Turn } from "./ownerless.ts";
-import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
+import { PLACE_WAIT_MS, STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
 import { never, platformTimer, type Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
@@ -26,9 +26,6 @@ const UNASKED_MS = 500;
 
 /** A call waits so long for another one to find out about its object. A ping has its second after it. */
 const TURN_MS = 500;
-
-/** While nodes are busy, a call waits for a place among those under way until it has so long for its answer. */
-const ANSWER_MS = 1_000;
 
 /** Operators wait for the others, whose callers have deadlines of their own. */
 const LONG_DEADLINE_MS = 30_000;
@@ -67,9 +64,10 @@ type Settled =
 /** `failed`: by the object, or because no node owns it just now. `late`: the node is there. */
 type Outcome = Settled | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "late" | "down" };
 
-type Send = (rpc: StateRpc) => Promise<unknown>;
+/** `waitedMs`: for a place. */
+type Send = (rpc: StateRpc, waitedMs: number) => Promise<unknown>;
 /** `method`: with its object. */
-type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send; turn?: Turn }>;
+type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send; turn?: Turn; waitedMs?: number }>;
 
 class Watched {
   readonly name: string;
@@ -109,10 +107,12 @@ export function stateCalls(options: StateCallsOptions) {
     const turn = isAwaited(call) ? await ownerless.turnOf(call.method, TURN_MS) : "usual";
     if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", []);
     if (call.kind !== "start") return askInTime({ ...call, turn }, endMs);
+    const waitsFromMs = clock.nowMs();
     // Others wait for the one that finds out.
-    const place = turn === "usual" ? await admission.place(endMs, endMs - ANSWER_MS) : admission.enter(endMs);
+    const place = turn === "usual" ? await admission.place(endMs - waitsFromMs, PLACE_WAIT_MS) : admission.enter(endMs);
     if (place === undefined) throw new StateUnavailable("the state nodes are busy", []);
-    return admission.count(askInTime({ ...call, turn }, endMs), place);
+    const waitedMs = clock.nowMs() - waitsFromMs;
+    return admission.count(askInTime({ ...call, turn, waitedMs }, endMs + waitedMs), place);
   }
 
   function throwWhileUnasked(): void {
@@ -140,14 +140,14 @@ export function stateCalls(options: StateCallsOptions) {
     endMs: number,
     sent: Promise<unknown>[],
   ): Promise<{ kind: "answered"; value: unknown } | { kind: "failed"; error: StateUnavailable }> {
-    const { kind, send } = call;
+    const { kind, send, waitedMs = 0 } = call;
     let wasAsked = false;
     for (const node of candidates(call)) {
       if (clock.nowMs() >= endMs) break;
       wasAsked = true;
       // A change that a dead node got may be made later: it is not handed one.
       if ((node.downAtMs > 0 || kind === "once") && !(await isThere(node, endMs))) continue;
-      const work = promiseOf(() => send(node.rpc));
+      const work = promiseOf(() => send(node.rpc, waitedMs));
       sent.push(work);
       const outcome = await outcomeOf(node, work, endMs);
       if (isAwaited(call)) note(ownerless, call, outcome, node);
@@ -224,13 +224,16 @@ export function stateCalls(options: StateCallsOptions) {
   }
 
   return {
-    call: (namespace: string, name: string, method: string, values: readonly unknown[]): Promise<unknown> =>
-      ask({
+    call: (namespace: string, name: string, method: string, values: readonly unknown[]): Promise<unknown> => {
+      const kind = kindOf(kinds.get(namespace)?.[method]);
+      return ask({
         key: `${namespace}/${name}`,
         method: `${namespace}/${name} ${method}`,
-        kind: kindOf(kinds.get(namespace)?.[method]),
-        send: (rpc) => rpc.call(namespace, name, method, values),
-      }),
+        kind,
+        send: (rpc, waitedMs) =>
+          rpc.call(namespace, name, method, kind === "start" ? endingLater(values, waitedMs) : values),
+      });
+    },
     /** Methods of a KV namespace, of those that copies of directories need. */
     async callKv(method: string, values: readonly unknown[]): Promise<unknown> {
       const [key, value] = values as readonly [string, unknown];
@@ -249,6 +252,12 @@ export type StateCalls = ReturnType<typeof stateCalls>;
 
 const kindOf = (kind: CallKind | "platform" | undefined): CallKind =>
   kind === undefined || kind === "platform" ? "once" : kind;
+
+/** Its caller counted without the wait for a place. */
+const endingLater = ([call, ...rest]: readonly unknown[], byMs: number): readonly unknown[] => {
+  const { notAfterMs } = call as TimedCall;
+  return [{ ...(call as TimedCall), notAfterMs: notAfterMs + byMs }, ...rest];
+};
 
 /** By a client. */
 const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";

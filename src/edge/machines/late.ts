@@ -1,6 +1,8 @@
 import { waitUntil } from "cloudflare:workers";
 import type { Clock } from "../../ports/gateway.ts";
+import type { Env } from "../env.ts";
 import { callObject, systemClock, systemPause } from "../platform.ts";
+import { PLACE_WAIT_MS } from "./rpc.ts";
 
 /** Clocks of machines may differ by this: a state node that is further from its bucket's leaves the cluster. */
 export const CLOCKS_MS = 2_000;
@@ -14,6 +16,7 @@ export const isLate = (notAfterMs: number | undefined, nowMs: number): boolean =
 
 /** A call that takes something, which others cannot have until it is released. */
 export interface Taking<Value> {
+  /** Once it is sent. */
   readonly deadlineMs: number;
   readonly send: (notAfterMs: number) => Promise<Value>;
   /** Whether an answer says that it was taken. */
@@ -28,9 +31,15 @@ export interface LateOptions {
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;
   readonly waitUntil: (work: Promise<unknown>) => void;
+  /** For how long calls may wait before they are sent. They then end so much later. */
+  readonly placeWaitMs?: number;
 }
 
 const PLATFORM: LateOptions = { clock: systemClock, pause: systemPause, waitUntil };
+
+/** On an edge calls may wait for a place. */
+export const lateWorkOf = ({ STATE_1 }: Env): LateWork =>
+  new LateWork({ ...PLATFORM, placeWaitMs: STATE_1 === undefined ? 0 : PLACE_WAIT_MS });
 
 /** Works of an isolate at once. Beyond, leases end what was taken. */
 export const LATE_WORKS_MAX = 1_000;
@@ -49,18 +58,21 @@ export class LateWork {
 
   /** Calls in time. A call that fails may have taken something, or still take it: that is released. */
   async take<Value>(taking: Taking<Value>): Promise<Value> {
-    const { clock } = this.#options;
+    const { clock, placeWaitMs = 0 } = this.#options;
+    const { deadlineMs } = taking;
     let last: Promise<Value> | undefined;
-    let notAfterMs = 0;
+    let endMs = 0;
     const send = (): Promise<Value> => {
-      notAfterMs = clock.nowMs() + taking.deadlineMs;
-      last = taking.send(notAfterMs);
+      endMs = clock.nowMs() + deadlineMs;
+      last = taking.send(endMs);
       return last;
     };
     try {
-      return await callObject(send, taking.deadlineMs, true);
+      return await callObject(send, placeWaitMs + deadlineMs, true);
     } catch (error) {
       const sent = isUnsent(error) ? undefined : last;
+      // It may have waited for its place until just now.
+      const notAfterMs = Math.min(endMs + placeWaitMs, clock.nowMs() + deadlineMs);
       if (sent !== undefined && taking.leaseMs > 0) this.#start(() => this.#release(taking, sent, notAfterMs));
       throw error;
     }

@@ -8,7 +8,7 @@ const never = () => new Promise<never>(() => undefined);
 function setUp() {
   const { clock, run, pause, within } = virtualTime();
   const admission = new Admission(clock, within);
-  const place = (waitMs: number) => admission.place(clock.nowMs() + DEADLINE_MS, clock.nowMs() + waitMs);
+  const place = (waitMs: number) => admission.place(DEADLINE_MS, waitMs);
   /** Calls that begin now and go on until they are ended: as many as there is room for. */
   const fill = async (countMax = 1_000) => {
     const ends: (() => void)[] = [];
@@ -123,7 +123,7 @@ it.each<readonly [string, agoMs: number, lostMs: number]>([
   const { clock, run, pause, within } = virtualTime();
   let isDropped = false;
   const admission = new Admission(clock, (work, ms) => (isDropped ? never() : within(work, ms)));
-  const place = (waitMs: number) => admission.place(clock.nowMs() + DEADLINE_MS, clock.nowMs() + waitMs);
+  const place = (waitMs: number) => admission.place(DEADLINE_MS, waitMs);
   admission.startAgain();
   const first = await place(0);
   if (first === undefined) throw new Error("there is room");
@@ -144,7 +144,7 @@ it("places of dropped requests end although the clock went back", async () => {
   let shiftMs = 0;
   const nowMs = () => time.clock.nowMs() + shiftMs;
   const admission = new Admission({ nowMs }, time.within);
-  const place = () => admission.place(nowMs() + DEADLINE_MS, nowMs());
+  const place = () => admission.place(DEADLINE_MS, 0);
   admission.startAgain();
   for (let at = 0; at < 8; at++) expect(await time.run(place())).toBeDefined();
   expect(await time.run(place())).toBeUndefined();

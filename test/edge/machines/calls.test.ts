@@ -19,6 +19,8 @@ type Behaviour =
 
 const NAMES = ["STATE_1", "STATE_2", "STATE_3"];
 const KEY = "IDEMPOTENCY/keys-7";
+/** Arguments of a call that takes something. */
+const VALUES = [{ key: "k", notAfterMs: 1_002_000 }, "more"];
 const KINDS: StateCallsOptions["kinds"] = new Map([
   ["IDEMPOTENCY", { begin: "start", finish: "prompt", alarm: "platform" }],
   ["TABLE_TRUTH", { publish: "once", text: "long" }],
@@ -97,6 +99,7 @@ function setUp(behaviours: readonly Behaviour[]) {
   const time = virtualTime();
   const own = [...behaviours];
   const log: string[] = [];
+  const sent: { readonly method: string; readonly values: readonly unknown[] }[] = [];
   const rank = rankedFor(
     KEY,
     NAMES.slice(0, own.length).map((name) => ({ name })),
@@ -109,7 +112,10 @@ function setUp(behaviours: readonly Behaviour[]) {
     const at = rank.indexOf(name);
     return {
       ping: async () => void (await answer(at, "ping")),
-      call: () => answer(at, "call"),
+      call: (_, __, method, values) => {
+        sent.push({ method, values });
+        return answer(at, "call");
+      },
       kvGet: async () => new TextEncoder().encode(String(await answer(at, "call"))).buffer as ArrayBuffer,
       kvPut: async () => void (await answer(at, "call")),
     };
@@ -131,12 +137,12 @@ function setUp(behaviours: readonly Behaviour[]) {
   const call = async (method = "begin", namespace = "IDEMPOTENCY") => {
     const startedMs = clock.nowMs();
     log.length = 0;
-    const work = calls.call(namespace, "keys-7", method, []);
+    const work = calls.call(namespace, "keys-7", method, VALUES);
     const value = await time.run(work).catch((error: StateUnavailable) => error);
     return { value, ms: clock.nowMs() - startedMs, asked: log.join(", ") };
   };
   const { pause, run } = time;
-  return { clock, shiftClock, pause, run, calls, call, own, log, background };
+  return { clock, shiftClock, pause, run, calls, call, own, log, sent, background };
 }
 
 describe("a call of an edge", () => {
@@ -222,7 +228,7 @@ describe("a call of an edge", () => {
     log.length = 0;
     const startedMs = clock.nowMs();
     const many = Array.from({ length: 20 }, () =>
-      calls.call("IDEMPOTENCY", "keys-7", "begin", []).catch((error) => error),
+      calls.call("IDEMPOTENCY", "keys-7", "begin", VALUES).catch((error) => error),
     );
     const errors = await run(Promise.all(many));
     expect(log).toEqual(["ping 0"]);
@@ -237,7 +243,7 @@ describe("a call of an edge", () => {
   /** Calls that begin now, by what became of them once all have ended. */
   const outcomesOf = async ({ calls, run }: ReturnType<typeof setUp>, count: number, method = "begin") => {
     const made = Array.from({ length: count }, () =>
-      calls.call("IDEMPOTENCY", "keys-7", method, []).then(
+      calls.call("IDEMPOTENCY", "keys-7", method, VALUES).then(
         () => "answered",
         (error: StateUnavailable) => (error.late === undefined ? error.message : "given up"),
       ),
@@ -256,16 +262,37 @@ describe("a call of an edge", () => {
   it("that takes something is refused unasked while nodes are busy, until they have caught up", async () => {
     const edge = setUp(["busy", "busy"]);
     expect(await outcomesOf(edge, 100)).toEqual({ answered: 100 });
-    // Seven tenths of them, and some more for the 100 that were answered after that.
-    expect(await outcomesOf(edge, 100)).toEqual({ answered: 76, [REFUSED]: 24 });
+    // Seven tenths of them, and some more for the 100 that were answered after that. The others have their places then.
+    expect(await msOf(edge, 100)).toBe(2 * 1_700);
     for (let turn = 0; turn < 8; turn++) await outcomesOf(edge, 100);
-    expect((await outcomesOf(edge, 100))["answered"]).toBeLessThan(20);
+    const startedMs = edge.clock.nowMs();
+    const { answered = 0, [REFUSED]: refused } = await outcomesOf(edge, 100);
+    // Three rounds begin within 4 s.
+    expect(edge.clock.nowMs() - startedMs).toBe(3 * 1_700);
+    expect(answered).toBeLessThan(3 * 20);
+    expect(refused).toBe(100 - answered);
     expect(await outcomesOf(edge, 100, "finish")).toEqual({ answered: 100 });
     edge.own.fill("well");
     // Those that find no room wait for it.
     expect(await msOf(edge, 100)).toBeGreaterThan(4 * 30);
     for (let turn = 0; turn < 200; turn++) await outcomesOf(edge, 100);
     expect(await msOf(edge, 100)).toBe(30);
+  });
+
+  it("that waited for its place says so much later until when its caller waits", async () => {
+    const edge = setUp(["refused"]);
+    await edge.call();
+    edge.own[0] = "well";
+    await edge.run(edge.pause(500));
+    expect(await outcomesOf(edge, 1)).toEqual({ answered: 1 });
+    edge.sent.length = 0;
+    // Nine at once, and the others when these have ended.
+    expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
+    const sentAfter = (ms: number) => ({ method: "begin", values: [{ key: "k", notAfterMs: 1_002_000 + ms }, "more"] });
+    expect(edge.sent).toEqual(Array.from({ length: 20 }, (_, at) => sentAfter(at < 9 ? 0 : 30)));
+    edge.sent.length = 0;
+    expect(await outcomesOf(edge, 1, "finish")).toEqual({ answered: 1 });
+    expect(edge.sent).toEqual([{ method: "finish", values: VALUES }]);
   });
 
   it("that takes something is never refused as busy because others hang at a node that answers pings", async () => {
@@ -354,7 +381,7 @@ describe("a call of an edge", () => {
     for (let turn = 0; turn < 4; turn++) await call();
     own.fill("well");
     const startedMs = clock.nowMs();
-    expect(await run(calls.call("IDEMPOTENCY", name, method, []))).toMatch(/^from/);
+    expect(await run(calls.call("IDEMPOTENCY", name, method, VALUES))).toMatch(/^from/);
     expect(clock.nowMs() - startedMs).toBe(30);
     expect((await call()).ms).toBe(530);
   });
@@ -396,7 +423,7 @@ describe("a call of an edge", () => {
 
   it("that ends before its ping finds out about the node for the others", async () => {
     const { calls, call, own, run, pause, background } = setUp(["stuck", "well"]);
-    const work = calls.call("IDEMPOTENCY", "keys-7", "begin", []).catch((error: StateUnavailable) => error);
+    const work = calls.call("IDEMPOTENCY", "keys-7", "begin", VALUES).catch((error: StateUnavailable) => error);
     await run(pause(1_000));
     own[0] = "frozen";
     expect(await run(work)).toMatchObject({ message: "no answer within 2000 ms" });

@@ -56,7 +56,7 @@ function openPromise<Value>() {
 }
 
 /** The port over an object that answers as a test says. Background work has a time of its own. */
-function setUp(begins: readonly (Answer | Promise<Answer>)[], lost = 0) {
+function setUp(begins: readonly (Answer | Promise<Answer>)[], lost = 0, placeWaitMs = 0) {
   const time = virtualTime();
   const background: Promise<unknown>[] = [];
   const begun: TimedBegin[] = [];
@@ -75,7 +75,7 @@ function setUp(begins: readonly (Answer | Promise<Answer>)[], lost = 0) {
   };
   const namespace = { idFromName: () => "x", get: () => object } as unknown as Env["IDEMPOTENCY"];
   const { clock, pause, run } = time;
-  const late = new LateWork({ clock, pause, waitUntil: (work) => void background.push(work) });
+  const late = new LateWork({ clock, pause, waitUntil: (work) => void background.push(work), placeWaitMs });
   const keys = durableIdempotency(namespace, WAIT_MS, late, clock);
   const settle = () => run(Promise.all(background));
   return { keys, begun, finished, background, settle, clock };
@@ -117,6 +117,15 @@ describe("a begin without an answer in time", () => {
     expect((await keys.begin(CALL)).ok).toBe(false);
     await settle();
     expect(finished.map(({ atMs }) => atMs)).toEqual([0]);
+  });
+
+  it("at an edge, where it may wait for a place first, has so much longer", async () => {
+    const answer = new Promise<Answer>((resolve) => setTimeout(() => resolve(STARTED), 3 * WAIT_MS));
+    const { keys, begun } = setUp([answer, "never"], 0, 5 * WAIT_MS);
+    expect(await keys.begin(CALL)).toEqual({ ok: true, value: STARTED });
+    // The edge adds the wait.
+    expect(begun[0]).toMatchObject({ notAfterMs: 1_000_000 + WAIT_MS });
+    expect(await keys.begin(CALL)).toMatchObject({ ok: false, error: { why: `no answer within ${6 * WAIT_MS} ms` } });
   });
 
   it("is released again and again while nobody hears it, until the lease is over", async () => {

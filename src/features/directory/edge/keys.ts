@@ -1,5 +1,5 @@
 import type { Env } from "../../../edge/env.ts";
-import { LateWork } from "../../../edge/machines/late.ts";
+import { LateWork, lateWorkOf } from "../../../edge/machines/late.ts";
 import { STATE_DEADLINE_MS } from "../../../edge/machines/rpc.ts";
 import { callObject, systemClock } from "../../../edge/platform.ts";
 import { err, ok, type Result } from "../../../ids/result.ts";
@@ -186,5 +186,8 @@ const unavailable = (directory: string) =>
   err({ reason: "directory-unavailable", directory, retryAfterSeconds: RETRY_AFTER_SECONDS, why: "failed" } as const);
 
 /** The truth of a deployment. An edge gives up sooner than a machine that has the objects. */
-export const directoryOf = ({ DIRECTORY, STATE_1 }: Env, report: (error: unknown) => void): DirectoryTruth =>
-  durableDirectory(DIRECTORY, report, DEADLINE_MS, STATE_1 === undefined ? {} : { promptMs: STATE_DEADLINE_MS });
+export const directoryOf = (env: Env, report: (error: unknown) => void): DirectoryTruth =>
+  durableDirectory(env.DIRECTORY, report, DEADLINE_MS, {
+    promptMs: env.STATE_1 === undefined ? DEADLINE_MS : STATE_DEADLINE_MS,
+    late: lateWorkOf(env),
+  });

@@ -1,5 +1,5 @@
 import type { Env } from "../../../edge/env.ts";
-import { LateWork } from "../../../edge/machines/late.ts";
+import { LateWork, lateWorkOf } from "../../../edge/machines/late.ts";
 import { STATE_DEADLINE_MS } from "../../../edge/machines/rpc.ts";
 import { callObject, systemClock } from "../../../edge/platform.ts";
 import { err, messageOf, ok, type Result } from "../../../ids/result.ts";
@@ -117,5 +117,5 @@ export function durableIdempotency(
 const unavailable = (error: unknown) => err({ reason: "idempotency-unavailable", why: messageOf(error) } as const);
 
 /** The keys of a deployment. An edge gives up sooner than a machine that has the objects. */
-export const idempotencyOf = ({ IDEMPOTENCY, STATE_1 }: Env): IdempotencyKeys =>
-  durableIdempotency(IDEMPOTENCY, STATE_1 === undefined ? DEADLINE_MS : STATE_DEADLINE_MS);
+export const idempotencyOf = (env: Env): IdempotencyKeys =>
+  durableIdempotency(env.IDEMPOTENCY, env.STATE_1 === undefined ? DEADLINE_MS : STATE_DEADLINE_MS, lateWorkOf(env));
