@@ -18,11 +18,17 @@ export interface TimedCall {
   readonly notAfterMs: number;
 }
 
+type KindFor<Method> = Method extends (call: infer Call, ...more: never[]) => unknown
+  ? keyof TimedCall extends keyof Call
+    ? CallKind
+    : Exclude<CallKind, "start">
+  : never;
+
 /** The methods of an object that callers know, and those that the platform calls, all of them: the rest is its own. */
 type Methods<Api> = {
   readonly [Name in Exclude<keyof Api, keyof Rpc.DurableObjectBranded>]: Name extends keyof Wakes
     ? "platform"
-    : CallKind;
+    : KindFor<Api[Name]>;
 };
 
 /** How a class is called by edges, which have its objects behind an RPC of state nodes. */
