@@ -73,12 +73,7 @@ export class Admission {
       if (kept === undefined) return undefined;
       this.#kept.delete(kept);
     }
-    return this.enter(this.#clock.nowMs() + forMs);
-  }
-
-  /** A place without a wait. */
-  enter(untilMs: number): Place {
-    const place = { untilMs };
+    const place = { untilMs: this.#clock.nowMs() + forMs };
     this.#underWay.add(place);
     return place;
   }
@@ -90,10 +85,13 @@ export class Admission {
       this.#waiting.add(waiting);
       await this.#within(called, Math.min(LOOK_MS, Math.max(0, givesUpAtMs - waiting.seenMs)));
       waiting.seenMs = this.#clock.nowMs();
+      // After the process stood still, or its clock was set: the caller has gone.
+      if (waiting.seenMs > givesUpAtMs) break;
       this.#letIn();
-    } while (waiting.kept === undefined && isToCome(givesUpAtMs, waiting.seenMs, waitMs));
+      if (waiting.kept !== undefined) return waiting.kept;
+    } while (isToCome(givesUpAtMs, waiting.seenMs, waitMs));
     this.#waiting.delete(waiting);
-    return waiting.kept;
+    return undefined;
   }
 
   async count<Value>(work: Promise<Value>, place: Place): Promise<Value> {

@@ -45,14 +45,26 @@ export interface StateCallsOptions {
   readonly within?: Within;
 }
 
+/** A call as it was sent to nodes. */
+interface Sent {
+  readonly answers: Promise<unknown>[];
+  /** For a place. */
+  readonly waitedMs: number;
+}
+
+const UNSENT: Sent = { answers: [], waitedMs: 0 };
+
 /** A call without an answer. */
 export class StateUnavailable extends Error {
   /** The first answer that still comes; `undefined` where no node was asked: the call was never made. */
   readonly late: Promise<unknown> | undefined;
+  /** The call ended so much later than its caller counted. */
+  readonly waitedMs: number;
 
-  constructor(why: string, sent: readonly Promise<unknown>[], cause?: unknown) {
+  constructor(why: string, { answers, waitedMs }: Sent = UNSENT, cause?: unknown) {
     super(why, { cause });
-    this.late = sent.length === 0 ? undefined : Promise.any(sent);
+    this.waitedMs = waitedMs;
+    this.late = answers.length === 0 ? undefined : Promise.any(answers);
     // Most callers do not look at it.
     this.late?.catch(() => undefined);
   }
@@ -104,25 +116,32 @@ export function stateCalls(options: StateCallsOptions) {
   async function ask(call: Call): Promise<unknown> {
     const endMs = clock.nowMs() + deadlineMsOf(call.kind);
     throwWhileUnasked();
-    const turn = isAwaited(call) ? await ownerless.turnOf(call.method, TURN_MS) : "usual";
-    if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", []);
-    if (call.kind !== "start") return askInTime({ ...call, turn }, endMs);
+    const turn = isAwaited(call) ? await turnOf(call, TURN_MS) : "usual";
+    // Those that find out are few, and may take long: they keep no place from calls of other objects.
+    if (call.kind !== "start" || turn !== "usual") return askInTime({ ...call, turn }, endMs);
     const waitsFromMs = clock.nowMs();
-    // Others wait for the one that finds out.
-    const place = turn === "usual" ? await admission.place(endMs - waitsFromMs, PLACE_WAIT_MS) : admission.enter(endMs);
-    if (place === undefined) throw new StateUnavailable("the state nodes are busy", []);
+    const place = await admission.place(endMs - waitsFromMs, PLACE_WAIT_MS);
+    if (place === undefined) throw new StateUnavailable("the state nodes are busy");
     const waitedMs = clock.nowMs() - waitsFromMs;
-    return admission.count(askInTime({ ...call, turn, waitedMs }, endMs + waitedMs), place);
+    // Its object may have lost its owner meanwhile.
+    const work = turnOf(call, 0).then((now) => askInTime({ ...call, turn: now, waitedMs }, endMs + waitedMs));
+    return admission.count(work, place);
+  }
+
+  async function turnOf({ method }: Call, waitMs: number): Promise<Turn> {
+    const turn = await ownerless.turnOf(method, waitMs);
+    if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago");
+    return turn;
   }
 
   function throwWhileUnasked(): void {
     if (isToCome(unaskedUntilMs, clock.nowMs(), UNASKED_MS))
-      throw new StateUnavailable("no state node answered a moment ago", []);
+      throw new StateUnavailable("no state node answered a moment ago");
   }
 
   async function askInTime(call: Call, endMs: number): Promise<unknown> {
     throwWhileUnasked();
-    const sent: Promise<unknown>[] = [];
+    const sent: Sent = { answers: [], waitedMs: call.waitedMs ?? 0 };
     for (const pauseMs of call.turn === "usual" ? HANDED_OVER_MS : []) {
       const outcome = await askNodes(call, endMs, sent);
       if (outcome.kind === "answered") return outcome.value;
@@ -138,17 +157,17 @@ export function stateCalls(options: StateCallsOptions) {
   async function askNodes(
     call: Call,
     endMs: number,
-    sent: Promise<unknown>[],
+    sent: Sent,
   ): Promise<{ kind: "answered"; value: unknown } | { kind: "failed"; error: StateUnavailable }> {
-    const { kind, send, waitedMs = 0 } = call;
+    const { kind, send } = call;
     let wasAsked = false;
     for (const node of candidates(call)) {
       if (clock.nowMs() >= endMs) break;
       wasAsked = true;
       // A change that a dead node got may be made later: it is not handed one.
       if ((node.downAtMs > 0 || kind === "once") && !(await isThere(node, endMs))) continue;
-      const work = promiseOf(() => send(node.rpc, waitedMs));
-      sent.push(work);
+      const work = promiseOf(() => send(node.rpc, sent.waitedMs));
+      sent.answers.push(work);
       const outcome = await outcomeOf(node, work, endMs);
       if (isAwaited(call)) note(ownerless, call, outcome, node);
       if (outcome.kind === "answered") return outcome;

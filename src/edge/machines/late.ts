@@ -71,8 +71,7 @@ export class LateWork {
       return await callObject(send, placeWaitMs + deadlineMs, true);
     } catch (error) {
       const sent = isUnsent(error) ? undefined : last;
-      // It may have waited for its place until just now.
-      const notAfterMs = Math.min(endMs + placeWaitMs, clock.nowMs() + deadlineMs);
+      const notAfterMs = endMs + (isUnavailable(error) ? error.waitedMs : placeWaitMs);
       if (sent !== undefined && taking.leaseMs > 0) this.#start(() => this.#release(taking, sent, notAfterMs));
       throw error;
     }
@@ -114,6 +113,7 @@ export class LateWork {
 /** `StateUnavailable` of an edge's calls, without its module: one machine never loads that. */
 interface Unavailable<Value> {
   readonly late: Promise<Value> | undefined;
+  readonly waitedMs: number;
 }
 
 const isUnavailable = (error: unknown): error is Unavailable<never> => error instanceof Error && "late" in error;

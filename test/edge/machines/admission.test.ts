@@ -154,6 +154,21 @@ it("places of dropped requests end although the clock went back", async () => {
   expect(await time.run(place())).toBeUndefined();
 });
 
+it.each([600, 4_000])("a call that waits has no place once the clock has passed its end, by %i ms", async (byMs) => {
+  const time = virtualTime();
+  let shiftMs = 0;
+  const admission = new Admission({ nowMs: () => time.clock.nowMs() + shiftMs }, time.within);
+  const place = (waitMs: number) => admission.place(DEADLINE_MS, waitMs);
+  admission.startAgain();
+  for (let at = 0; at < 8; at++) await time.run(place(0));
+  const waiting = place(1_000);
+  await time.run(time.pause(100));
+  // The places of the others have ended, too.
+  shiftMs += DEADLINE_MS + byMs;
+  expect(await time.run(waiting)).toBeUndefined();
+  expect(await time.run(place(0))).toBeDefined();
+});
+
 it("more than a thousand calls do not wait", async () => {
   const { admission, fill, run, place, clock } = setUp();
   admission.startAgain();

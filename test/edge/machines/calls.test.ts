@@ -100,6 +100,8 @@ function setUp(behaviours: readonly Behaviour[]) {
   const own = [...behaviours];
   const log: string[] = [];
   const sent: { readonly method: string; readonly values: readonly unknown[] }[] = [];
+  /** Objects that answer nothing, at whichever node. */
+  const silent = new Set<string>();
   const rank = rankedFor(
     KEY,
     NAMES.slice(0, own.length).map((name) => ({ name })),
@@ -112,9 +114,9 @@ function setUp(behaviours: readonly Behaviour[]) {
     const at = rank.indexOf(name);
     return {
       ping: async () => void (await answer(at, "ping")),
-      call: (_, __, method, values) => {
+      call: (_, name, method, values) => {
         sent.push({ method, values });
-        return answer(at, "call");
+        return silent.has(name) ? new Promise(() => undefined) : answer(at, "call");
       },
       kvGet: async () => new TextEncoder().encode(String(await answer(at, "call"))).buffer as ArrayBuffer,
       kvPut: async () => void (await answer(at, "call")),
@@ -142,7 +144,7 @@ function setUp(behaviours: readonly Behaviour[]) {
     return { value, ms: clock.nowMs() - startedMs, asked: log.join(", ") };
   };
   const { pause, run } = time;
-  return { clock, shiftClock, pause, run, calls, call, own, log, sent, background };
+  return { clock, shiftClock, pause, run, calls, call, own, log, sent, silent, background };
 }
 
 describe("a call of an edge", () => {
@@ -321,6 +323,49 @@ describe("a call of an edge", () => {
     expect(log.slice(0, 2)).toEqual(["call 1", "call 1"]);
     own.fill("orphan");
     expect(await call()).toMatchObject({ ms: 1_440 });
+  });
+
+  const begun = ({ calls }: ReturnType<typeof setUp>, name: string) =>
+    calls.call("IDEMPOTENCY", name, "begin", VALUES).then(
+      () => "answered",
+      (error: StateUnavailable) => (error.late === undefined ? error.message : "given up"),
+    );
+
+  it("of an object without an owner keeps no place from calls of others while it finds out", async () => {
+    const edge = setUp(["well"]);
+    const { clock, own, run, pause, silent } = edge;
+    for (let at = 0; at < 20; at++) silent.add(`silent-${at}`);
+    const findings = () => [...silent].map((name) => begun(edge, name));
+    for (let turn = 0; turn < 3; turn++) await run(Promise.all(findings()));
+    // Eight places.
+    own[0] = "refused";
+    await edge.call();
+    own[0] = "well";
+    await run(pause(500));
+    expect(await run(begun(edge, "keys-1"))).toBe("answered");
+    void findings();
+    await run(pause(0));
+    const startedMs = clock.nowMs();
+    expect(await run(Promise.all(Array.from({ length: 8 }, () => begun(edge, "keys-1"))))).toEqual(
+      Array(8).fill("answered"),
+    );
+    expect(clock.nowMs() - startedMs).toBe(30);
+  });
+
+  it("of an object that lost its owner during the wait for a place finds out, or is refused", async () => {
+    const edge = setUp(["busy"]);
+    const { clock, run, pause, silent } = edge;
+    silent.add("keys-7");
+    for (let turn = 0; turn < 2; turn++) await run(begun(edge, "keys-7"));
+    const third = begun(edge, "keys-7");
+    await run(pause(500));
+    const startedMs = clock.nowMs();
+    for (let at = 0; at < 7; at++) void begun(edge, "keys-1");
+    const waiting = Array.from({ length: 3 }, () => begun(edge, "keys-7"));
+    const ms = waiting.map((work) => work.then(() => clock.nowMs() - startedMs));
+    expect(await run(third)).toBe("given up");
+    expect(await run(Promise.all(waiting))).toEqual(["given up", UNOWNED, UNOWNED]);
+    expect(await Promise.all(ms)).toEqual([3_500, 1_700, 1_700]);
   });
 
   it("of an object that answers none in time is made by one at a time too", async () => {

@@ -87,7 +87,7 @@ describe("a begin without an answer in time", () => {
   it.each<readonly [string, Answer, Partial<typeof CALL>, readonly number[]]>([
     ["is released once it can no longer take the key", "never", {}, [END_MS]],
     ["is released after a failure, for it may have taken the key", new Error("connection lost"), {}, [END_MS]],
-    ["needs nothing where no node was asked", new StateUnavailable("nobody", []), {}, NONE],
+    ["needs nothing where no node was asked", new StateUnavailable("nobody"), {}, NONE],
     ["needs nothing without a lease", "never", { leaseMs: 0 }, NONE],
   ])("%s", async (_, answer, over, releases) => {
     const { keys, begun, finished, settle } = setUp([answer]);
@@ -112,8 +112,18 @@ describe("a begin without an answer in time", () => {
     expect(clock.nowMs()).toBe(1_000_000);
   });
 
+  it("at an edge, whose call waited for its place first, is released so much later", async () => {
+    const lost = new StateUnavailable("no answer", { answers: [new Promise(() => undefined)], waitedMs: 700 });
+    const { keys, finished, settle } = setUp([lost], 0, 4_000);
+    expect((await keys.begin(CALL)).ok).toBe(false);
+    await settle();
+    expect(finished.map(({ atMs }) => atMs)).toEqual([700 + END_MS]);
+  });
+
   it("at an edge, whose calls gave up: the answer that still comes counts", async () => {
-    const { keys, finished, settle } = setUp([new StateUnavailable("no answer", [Promise.resolve(STARTED)])]);
+    const { keys, finished, settle } = setUp([
+      new StateUnavailable("no answer", { answers: [Promise.resolve(STARTED)], waitedMs: 0 }),
+    ]);
     expect((await keys.begin(CALL)).ok).toBe(false);
     await settle();
     expect(finished.map(({ atMs }) => atMs)).toEqual([0]);
