@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
+import { LateWork } from "../../../src/edge/machines/late.ts";
+import { DIRECTORY_SHARDS, type DirectoryRpc, durableDirectory } from "../../../src/features/directory/edge/keys.ts";
 import { type DirectoryKeys, ORPHAN_MS } from "../../../src/features/directory/edge/object.ts";
 import type { DirectoryTruth, Reservation } from "../../../src/features/directory/port.ts";
 import { shardOf } from "../../../src/features/directory/table/shard.ts";
@@ -125,6 +126,83 @@ describe.each(STORES)("claims in %s", (_name, make) => {
     expect(await truth.get(AT)).toMatchObject({ value: { region: "us" } });
     await truth.learn({ ...AT, key: "none" }, "eu", "us");
     expect(await truth.get({ ...AT, key: "none" })).toEqual({ ok: true, value: undefined });
+  });
+});
+
+describe("the release of a reservation whose answer nobody heard", () => {
+  const of = (attempt?: string) => ({
+    shard: shardOf(AT),
+    shards: DIRECTORY_SHARDS,
+    ...(attempt === undefined ? {} : { attempt }),
+  });
+  const object = () => stub() as unknown as DirectoryRpc;
+  const stateNow = async () => (await object().get(of(), AT))?.state;
+
+  it.each<
+    readonly [string, reserved: readonly (string | undefined)[], released: string | undefined, string | undefined]
+  >([
+    ["makes the key free", ["first"], "first", undefined],
+    ["makes the key free, also where a node was asked after another", ["first", "first"], "first", undefined],
+    ["takes nothing from a retry", ["first", "retry"], "first", "reserved"],
+    ["takes nothing from a retry that came before it", ["retry", "first"], "first", "reserved"],
+    ["takes nothing from a retry, where the first try never came", ["retry"], "first", "reserved"],
+    ["takes nothing from a retry that names no attempt", ["first", undefined], "first", "reserved"],
+    ["by the client itself makes the key free", ["first", "retry"], undefined, undefined],
+  ])("%s", async (_, reserved, released, state) => {
+    for (const attempt of reserved) expect(await object().reserve(of(attempt), ANN)).toMatchObject({ state: "done" });
+    expect(await object().release(of(released), ANN)).toBe("done");
+    expect(await stateNow()).toBe(state);
+  });
+
+  it("makes the key free for whoever reserved it after a lease", async () => {
+    await object().reserve(of("first"), ANN);
+    await elapse(60_000);
+    await object().reserve(of("other"), BOB);
+    expect(await object().release(of("first"), ANN)).toBe("done");
+    expect(await stateNow()).toBe("reserved");
+    expect(await object().release(of("other"), BOB)).toBe("done");
+    expect(await stateNow()).toBeUndefined();
+  });
+
+  it("works on a database of a former version, which knows no attempts", async () => {
+    await object().reserve(of("first"), ANN);
+    await runInDurableObject(stub(), (_, { storage }) => storage.sql.exec("ALTER TABLE keys DROP COLUMN attempt"));
+    await evictDurableObject(stub());
+    expect(await object().release(of("first"), ANN)).toBe("done");
+    expect(await stateNow()).toBe("reserved");
+    expect(await object().confirm(of(), ANN)).toMatchObject({ state: "done" });
+  });
+
+  it("comes after a retry, and leaves it the key", async () => {
+    const background: Promise<unknown>[] = [];
+    let goOn = (): void => undefined;
+    const retried = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const late = new LateWork({
+      clock: { nowMs: Date.now },
+      pause: () => retried,
+      waitUntil: (work) => void background.push(work),
+    });
+    let isHeard = false;
+    const namespace = {
+      idFromName: () => "x",
+      get: () => ({
+        reserve: async (...values: Parameters<DirectoryRpc["reserve"]>) => {
+          const answer = await object().reserve(...values);
+          if (!isHeard) throw new Error("lost");
+          return answer;
+        },
+        release: (...values: Parameters<DirectoryRpc["release"]>) => object().release(...values),
+      }),
+    } as unknown as Env["DIRECTORY"];
+    const truth = durableDirectory(namespace, () => undefined, 1_000, { late });
+    expect(await truth.reserve(ANN)).toMatchObject({ ok: false });
+    isHeard = true;
+    expect(await truth.reserve(ANN)).toMatchObject({ value: { state: "done" } });
+    goOn();
+    await Promise.all(background);
+    expect(await stateNow()).toBe("reserved");
   });
 });
 

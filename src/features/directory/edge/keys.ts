@@ -43,6 +43,8 @@ export interface ShardOf {
   readonly shards: number;
   /** When the caller of a change no longer waits, Unix ms; callers of former versions do not say. */
   readonly notAfterMs?: number;
+  /** A name of a reservation's call, and of the release of what it took if nobody heard its answer. A client's own release names none. */
+  readonly attempt?: string;
 }
 
 /** The caller of a change does not wait any more, or its clock differs: nothing was changed. */
@@ -88,6 +90,7 @@ interface DirectoryTimes {
   readonly promptMs?: number;
   readonly late?: LateWork;
   readonly clock?: Clock;
+  readonly newAttempt?: () => string;
 }
 
 /** The truth out of Durable Objects. A stub is broken after a failure, so each call makes its own. `report`: what failed, for the log. */
@@ -95,7 +98,12 @@ export function durableDirectory(
   namespace: DurableObjectNamespace<DirectoryRpc>,
   report: (error: unknown) => void = () => undefined,
   deadlineMs = DEADLINE_MS,
-  { promptMs = deadlineMs, late = new LateWork(), clock = systemClock }: DirectoryTimes = {},
+  {
+    promptMs = deadlineMs,
+    late = new LateWork(),
+    clock = systemClock,
+    newAttempt = () => crypto.randomUUID(),
+  }: DirectoryTimes = {},
 ): DirectoryTruth {
   const shards = DIRECTORY_SHARDS;
   const callShard = async <Value>(
@@ -122,20 +130,21 @@ export function durableDirectory(
     const note = await callShard(at.directory, CHANGES_SHARD, (object, of) => object.noteChange(of, at));
     return note.ok ? change() : note;
   };
-  const release = (claim: Claim) => call(claim, (object, of) => object.release(of, claim));
+  const release = (claim: Claim, attempt?: string) =>
+    call(claim, (object, of) => object.release(attempt === undefined ? of : { ...of, attempt }, claim));
   const taking = { namespace, deadlineMs: promptMs, late, release };
   return {
     get: (at) => call(at, (object, of) => object.get(of, at)),
     async reserve(claim) {
       try {
-        return ok(await reserved(taking, claim));
+        return ok(await reserved(taking, claim, newAttempt()));
       } catch (error) {
         report(error);
         return unavailable(claim.directory);
       }
     },
     confirm: (claim) => call(claim, (object, of) => object.confirm(of, claim)),
-    release,
+    release: (claim) => release(claim),
     register: (claim) => call(claim, (object, of) => object.register(of, claim)),
     move: (at, region, version) =>
       noted(at, () => callOnce(at, (object, of) => inTime(object.move(of, at, region, version)))),
@@ -166,19 +175,23 @@ interface Reserving {
   readonly namespace: DurableObjectNamespace<DirectoryRpc>;
   readonly deadlineMs: number;
   readonly late: LateWork;
-  readonly release: DirectoryTruth["release"];
+  readonly release: (claim: Claim, attempt: string) => ReturnType<DirectoryTruth["release"]>;
 }
 
 /** A reservation that its caller did not hear of would hold off all others until its lease ends: it is released. */
-function reserved({ namespace, deadlineMs, late, release }: Reserving, claim: Reservation): Promise<ClaimOutcome> {
-  const of = { shard: shardOf(claim), shards: DIRECTORY_SHARDS };
+function reserved(
+  { namespace, deadlineMs, late, release }: Reserving,
+  claim: Reservation,
+  attempt: string,
+): Promise<ClaimOutcome> {
+  const of = { shard: shardOf(claim), shards: DIRECTORY_SHARDS, attempt };
   const { directory, key, owner, operation, leaseMs } = claim;
   return late.take({
     deadlineMs,
     leaseMs,
     send: (notAfterMs) => inTime<ClaimOutcome>(stubOf(namespace, of.shard).reserve({ ...of, notAfterMs }, claim)),
     hasTaken: ({ state }) => state === "done",
-    release: async () => (await release({ directory, key, owner, operation })).ok,
+    release: async () => (await release({ directory, key, owner, operation }, attempt)).ok,
   });
 }
 

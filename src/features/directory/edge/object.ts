@@ -48,7 +48,8 @@ type Page = Readonly<{ from: string; directory: string; after: string; limit: nu
  *
  * A reservation, move or removal that comes after its caller gave up changes nothing, and is `late`. Each call is one
  * transaction, and nothing in it waits. A reservation is extended for its owner under another operation too: after
- * a crash it goes on at once, and what the first operation still sends is lost.
+ * a crash it goes on at once, and what the first operation still sends is lost. The release of an attempt that nobody
+ * heard of takes nothing from a retry: once two attempts have reserved a key, it waits for its client or its lease.
  */
 export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   readonly #sql: SqlStorage;
@@ -58,6 +59,9 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     super(context, env);
     this.#sql = context.storage.sql;
     this.#sql.exec(SCHEMA);
+    const known = this.#sql.exec("SELECT 1 FROM pragma_table_info('keys') WHERE name = 'attempt'").toArray();
+    // A former version made the table, and reads its own columns alone.
+    if (known.length === 0) this.#sql.exec("ALTER TABLE keys ADD COLUMN attempt TEXT");
     this.#alarm = new SweepAlarm(context, SWEEP_MS);
   }
 
@@ -70,7 +74,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   async reserve(of: ShardOf, claim: Reservation): Promise<ClaimOutcome | typeof LATE> {
     const nowMs = systemClock.nowMs();
     if (isLate(of.notAfterMs, nowMs)) return LATE;
-    const outcome = this.#transact(of, () => this.#reserve(claim, nowMs));
+    const outcome = this.#transact(of, () => this.#reserve(claim, nowMs, of.attempt));
     if (outcome.state === "done") await this.#alarm.wakeAfter(nowMs + claim.leaseMs + ORPHAN_MS, nowMs);
     return outcome;
   }
@@ -93,6 +97,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
       const row = this.#row(claim);
       if (row === undefined || row.owner !== claim.owner || row.operation !== claim.operation) return "done";
       if (row.lease_until_ms === null) return "taken";
+      if (of.attempt !== undefined && of.attempt !== row.attempt) return "done";
       this.#delete(claim);
       return "done";
     });
@@ -230,7 +235,11 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     else if (next !== null) await this.#alarm.wakeAfter(next + ORPHAN_MS, nowMs);
   }
 
-  #reserve({ leaseMs, region, owner, operation, ...at }: Reservation, nowMs: number): ClaimOutcome {
+  #reserve(
+    { leaseMs, region, owner, operation, ...at }: Reservation,
+    nowMs: number,
+    attempt: string | null = null,
+  ): ClaimOutcome {
     const row = this.#row(at);
     if (row === undefined) {
       if (this.#sql.databaseSize >= BYTES_MAX) return { state: "full" };
@@ -242,7 +251,9 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
       const held = heldOr(undefined, row, nowMs);
       if (held !== undefined) return held;
     }
-    return this.#write(at, { region, owner, operation, lease_until_ms: nowMs + leaseMs, missing_ms: null }, nowMs);
+    const isRetry = row?.owner === owner && row.operation === operation && row.attempt !== attempt;
+    const lease = { lease_until_ms: nowMs + leaseMs, attempt: isRetry ? null : attempt };
+    return this.#write(at, { region, owner, operation, missing_ms: null, ...lease }, nowMs);
   }
 
   /** A statement meets each key once: rows that repeat one come in a statement of their own after it. */
@@ -360,10 +371,10 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   }
 
   #write(at: DirectoryKey, values: Omit<Row, "key" | "version" | "changed_ms">, nowMs: number) {
-    const { region, owner, operation, lease_until_ms, missing_ms } = values;
+    const { region, owner, operation, lease_until_ms, missing_ms, attempt } = values;
     const version = this.#nextVersion();
     this.#sql.exec(
-      `INSERT OR REPLACE INTO keys (directory, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO keys (directory, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       at.directory,
       at.key,
       region,
@@ -373,8 +384,9 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
       nowMs,
       lease_until_ms,
       missing_ms,
+      attempt,
     );
-    const row = { key: at.key, region, owner, operation, version, changed_ms: nowMs, lease_until_ms, missing_ms };
+    const row: Row = { ...values, key: at.key, version, changed_ms: nowMs };
     return { state: "done", entry: entryOf(row, nowMs) } as const;
   }
 

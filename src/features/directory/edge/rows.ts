@@ -11,7 +11,7 @@ export const SCHEMA = `
     id INTEGER PRIMARY KEY CHECK (id = 0), shard INTEGER NOT NULL, shards INTEGER NOT NULL, version INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS keys (
     directory TEXT NOT NULL, key TEXT NOT NULL, region TEXT NOT NULL, owner TEXT, operation TEXT,
-    version INTEGER NOT NULL, changed_ms INTEGER NOT NULL, lease_until_ms INTEGER, missing_ms INTEGER,
+    version INTEGER NOT NULL, changed_ms INTEGER NOT NULL, lease_until_ms INTEGER, missing_ms INTEGER, attempt TEXT,
     PRIMARY KEY (directory, key)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS changes (
     directory TEXT NOT NULL, key TEXT NOT NULL, noted_ms INTEGER NOT NULL, PRIMARY KEY (directory, key)) WITHOUT ROWID;
@@ -37,13 +37,15 @@ export type Row = {
   readonly changed_ms: number;
   readonly lease_until_ms: number | null;
   readonly missing_ms: number | null;
+  /** The call that reserved it, if it was one alone. */
+  readonly attempt: string | null;
 };
 
 /** SQLite would take the primary key instead, and read every row. */
 export const FROM_ORPHANS = "keys INDEXED BY orphans";
 export const IN_ORPHANS = "(lease_until_ms IS NOT NULL OR missing_ms IS NOT NULL)";
 
-export const COLUMNS = "key, region, owner, operation, version, changed_ms, lease_until_ms, missing_ms";
+export const COLUMNS = "key, region, owner, operation, version, changed_ms, lease_until_ms, missing_ms, attempt";
 
 /** Whether another owner's reservation still holds; else `free`. */
 export const heldOr = <Free>(free: Free, { lease_until_ms }: Row, nowMs: number) =>
