@@ -116,7 +116,7 @@ export function stateCalls(options: StateCallsOptions) {
   async function ask(call: Call): Promise<unknown> {
     const endMs = clock.nowMs() + deadlineMsOf(call.kind);
     throwWhileUnasked();
-    const turn = isAwaited(call) ? await turnOf(call, TURN_MS) : "usual";
+    const turn = isAwaited(call) ? await turnOf(ownerless, call, TURN_MS) : "usual";
     // Those that find out are few, and may take long: they keep no place from calls of other objects.
     if (call.kind !== "start" || turn !== "usual") return askInTime({ ...call, turn }, endMs);
     const waitsFromMs = clock.nowMs();
@@ -124,14 +124,10 @@ export function stateCalls(options: StateCallsOptions) {
     if (place === undefined) throw new StateUnavailable("the state nodes are busy");
     const waitedMs = clock.nowMs() - waitsFromMs;
     // Its object may have lost its owner meanwhile.
-    const work = turnOf(call, 0).then((now) => askInTime({ ...call, turn: now, waitedMs }, endMs + waitedMs));
+    const work = turnOf(ownerless, call, 0).then((now) =>
+      askInTime({ ...call, turn: now, waitedMs }, endMs + waitedMs),
+    );
     return admission.count(work, place);
-  }
-
-  async function turnOf({ method }: Call, waitMs: number): Promise<Turn> {
-    const turn = await ownerless.turnOf(method, waitMs);
-    if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago");
-    return turn;
   }
 
   function throwWhileUnasked(): void {
@@ -280,6 +276,12 @@ const endingLater = ([call, ...rest]: readonly unknown[], byMs: number): readonl
 
 /** By a client. */
 const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";
+
+async function turnOf(ownerless: Ownerless, { method }: Call, waitMs: number): Promise<Turn> {
+  const turn = await ownerless.turnOf(method, waitMs);
+  if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago");
+  return turn;
+}
 
 function note(ownerless: Ownerless, { key, method, turn }: Call, { kind }: Outcome, { name }: Watched): void {
   if (kind === "answered") {

@@ -29,7 +29,7 @@ export async function startStateNode(options: StateOptions, machine: Machine) {
   const { cluster, stopMs } = options;
   const start =
     cluster === undefined ? await aloneStarter(options, machine) : await nodeStarter(options, cluster, machine);
-  const obstacle = cluster && obstacleOf(cluster);
+  const bucket = cluster && bucketOf(cluster, report);
   const isWatched = cluster !== undefined && cluster.peers.length > 0;
   const supervisor = supervise<RunningWorkerd>({
     clock,
@@ -39,11 +39,11 @@ export async function startStateNode(options: StateOptions, machine: Machine) {
     // Without its bucket each start of a node fails until the bucket is back.
     isHeld: isWatched,
     isRetried: ({ message }) => cluster !== undefined && !/already in use/.test(message),
-    obstacle,
+    obstacle: bucket?.obstacle,
     start,
   });
   // It is reached where a node runs.
-  supervisor.first.then(obstacle).catch(() => undefined);
+  supervisor.first.then(bucket?.look).catch(() => undefined);
   const ended = new AbortController();
   // A node that cannot be started is watched no longer, so that the command ends.
   supervisor.first.catch(() => ended.abort());
@@ -60,10 +60,11 @@ export async function startStateNode(options: StateOptions, machine: Machine) {
 /** Slower than this, a node loses its lease. */
 const BUCKET_ANSWER_MS = 2_000;
 
-/** A bucket that this process has never reached says nothing: workerd may have another way to it. */
-function obstacleOf(cluster: ClusterOptions): () => Promise<string | undefined> {
+/** A bucket that this process has never reached is no obstacle: workerd may have another way to it. It is named once. */
+function bucketOf(cluster: ClusterOptions, report: Machine["report"]) {
   let isReached = false;
-  return async () => {
+  let named: string | undefined;
+  const look = async (): Promise<string | undefined> => {
     const why = await bucketObstacle(cluster, {
       nowMs: Date.now,
       fetch,
@@ -72,8 +73,16 @@ function obstacleOf(cluster: ClusterOptions): () => Promise<string | undefined> 
       readText,
     });
     isReached ||= why === undefined;
-    return isReached ? why : undefined;
+    return why;
   };
+  const obstacle = async (): Promise<string | undefined> => {
+    const why = await look();
+    if (isReached || why === undefined) return why;
+    if (why !== named) report(`The bucket, as this process sees it: ${why}.`);
+    named = why;
+    return undefined;
+  };
+  return { look, obstacle };
 }
 
 type Start = (isFirst: boolean) => Promise<RunningWorkerd>;

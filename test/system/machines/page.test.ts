@@ -169,6 +169,28 @@ it("starts by the page's commands alone, and routes with all state nodes gone", 
   expect((await create("two"))[0]).toBe(503);
 });
 
+it("names what is wrong with a bucket that it never reached", { timeout: 120_000 }, async () => {
+  const { peers: _, ...alone } = JSON.parse(readFileSync(join(folder, "s1.json"), "utf8"));
+  writeFileSync(join(folder, "s4.json"), JSON.stringify({ ...alone, state: "state/s4", bucket: "s3://none/waybill" }));
+  const args = ["serve", "build", "--config", "s4.json"];
+  const child = spawn(join(programs, "waybill"), args, { cwd: folder, env: environment(), detached: true });
+  served.push({ child, said: "" });
+  let said = "";
+  child.stdout?.on("data", (chunk) => {
+    said += chunk;
+  });
+  child.stderr?.resume();
+  // It goes on to try, and says it once.
+  await expect.poll(() => said, { timeout: 60_000 }).toMatch(/It starts again in 1 s\./);
+  // A real store calls it NoSuchBucket.
+  const words = "s3://none/waybill answered a list with 404 NoSuchKey: make the bucket, or correct its name.";
+  expect(said.match(/The bucket, as this process sees it: [^"]*/g)).toEqual([
+    `The bucket, as this process sees it: ${words}`,
+  ]);
+  child.kill("SIGTERM");
+  await exitOf(child);
+});
+
 it.each(["--listen", "--state-listen", "--cluster-addr"])(
   "ends a node whose %s is taken, although it has peers",
   { timeout: 120_000 },

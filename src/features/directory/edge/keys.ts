@@ -43,7 +43,7 @@ export interface ShardOf {
   readonly shards: number;
   /** When the caller of a change no longer waits, Unix ms; callers of former versions do not say. */
   readonly notAfterMs?: number;
-  /** A name of a reservation's call, and of the release of what it took if nobody heard its answer. A client's own release names none. */
+  /** The name of a call that reserves. The release of a reservation without an answer has it too; a client's own has none. */
   readonly attempt?: string;
 }
 
@@ -85,6 +85,8 @@ export const objectName = (shard: number): string => `keys-${shard}`;
 const stubOf = (namespace: DurableObjectNamespace<DirectoryRpc>, shard: number) =>
   namespace.get(namespace.idFromName(objectName(shard))) as unknown as DirectoryRpc;
 
+const randomAttempt = (): string => crypto.randomUUID();
+
 interface DirectoryTimes {
   /** For how long a client waits for a reservation. */
   readonly promptMs?: number;
@@ -98,13 +100,9 @@ export function durableDirectory(
   namespace: DurableObjectNamespace<DirectoryRpc>,
   report: (error: unknown) => void = () => undefined,
   deadlineMs = DEADLINE_MS,
-  {
-    promptMs = deadlineMs,
-    late = new LateWork(),
-    clock = systemClock,
-    newAttempt = () => crypto.randomUUID(),
-  }: DirectoryTimes = {},
+  times: DirectoryTimes = {},
 ): DirectoryTruth {
+  const { promptMs = deadlineMs, late = new LateWork(), clock = systemClock, newAttempt = randomAttempt } = times;
   const shards = DIRECTORY_SHARDS;
   const callShard = async <Value>(
     directory: string,
@@ -130,9 +128,7 @@ export function durableDirectory(
     const note = await callShard(at.directory, CHANGES_SHARD, (object, of) => object.noteChange(of, at));
     return note.ok ? change() : note;
   };
-  const release = (claim: Claim, attempt?: string) =>
-    call(claim, (object, of) => object.release(attempt === undefined ? of : { ...of, attempt }, claim));
-  const taking = { namespace, deadlineMs: promptMs, late, release };
+  const taking = { namespace, deadlineMs: promptMs, late, call };
   return {
     get: (at) => call(at, (object, of) => object.get(of, at)),
     async reserve(claim) {
@@ -144,7 +140,7 @@ export function durableDirectory(
       }
     },
     confirm: (claim) => call(claim, (object, of) => object.confirm(of, claim)),
-    release: (claim) => release(claim),
+    release: (claim) => call(claim, (object, of) => object.release(of, claim)),
     register: (claim) => call(claim, (object, of) => object.register(of, claim)),
     move: (at, region, version) =>
       noted(at, () => callOnce(at, (object, of) => inTime(object.move(of, at, region, version)))),
@@ -175,12 +171,15 @@ interface Reserving {
   readonly namespace: DurableObjectNamespace<DirectoryRpc>;
   readonly deadlineMs: number;
   readonly late: LateWork;
-  readonly release: (claim: Claim, attempt: string) => ReturnType<DirectoryTruth["release"]>;
+  readonly call: (
+    claim: Claim,
+    send: (object: DirectoryRpc, of: ShardOf) => ReturnType<DirectoryRpc["release"]>,
+  ) => ReturnType<DirectoryTruth["release"]>;
 }
 
 /** A reservation that its caller did not hear of would hold off all others until its lease ends: it is released. */
 function reserved(
-  { namespace, deadlineMs, late, release }: Reserving,
+  { namespace, deadlineMs, late, call }: Reserving,
   claim: Reservation,
   attempt: string,
 ): Promise<ClaimOutcome> {
@@ -191,7 +190,10 @@ function reserved(
     leaseMs,
     send: (notAfterMs) => inTime<ClaimOutcome>(stubOf(namespace, of.shard).reserve({ ...of, notAfterMs }, claim)),
     hasTaken: ({ state }) => state === "done",
-    release: async () => (await release({ directory, key, owner, operation }, attempt)).ok,
+    async release() {
+      const taken = { directory, key, owner, operation };
+      return (await call(taken, (object, own) => object.release({ ...own, attempt }, taken))).ok;
+    },
   });
 }
 

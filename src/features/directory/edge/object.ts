@@ -17,7 +17,7 @@ import type {
 } from "../port.ts";
 import { type DirectoryRpc, LATE, PUT_ROWS_MAX, SCAN_ROWS_MAX, type ShardOf } from "./keys.ts";
 import { CONFLICTS_SHOWN, NOTHING_PUT, sumOf, undone, withoutRepeats } from "./put-many.ts";
-import { COLUMNS, entryOf, FROM_ORPHANS, heldOr, IN_ORPHANS, type Row, SCHEMA } from "./rows.ts";
+import { COLUMNS, entryOf, FROM_ORPHANS, heldOr, IN_ORPHANS, makeTables, type Row, writeRow } from "./rows.ts";
 
 /** The platform's limit is 10 GB an object. New keys beyond this are refused; existing ones can still be changed. */
 export const BYTES_MAX = 8 * 2 ** 30;
@@ -48,8 +48,8 @@ type Page = Readonly<{ from: string; directory: string; after: string; limit: nu
  *
  * A reservation, move or removal that comes after its caller gave up changes nothing, and is `late`. Each call is one
  * transaction, and nothing in it waits. A reservation is extended for its owner under another operation too: after
- * a crash it goes on at once, and what the first operation still sends is lost. The release of an attempt that nobody
- * heard of takes nothing from a retry: once two attempts have reserved a key, it waits for its client or its lease.
+ * a crash it goes on at once, and what the first operation still sends is lost. The release of an attempt without an
+ * answer takes nothing from a retry: once two attempts have reserved a key, it waits for its client or its lease.
  */
 export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   readonly #sql: SqlStorage;
@@ -58,10 +58,7 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     this.#sql = context.storage.sql;
-    this.#sql.exec(SCHEMA);
-    const known = this.#sql.exec("SELECT 1 FROM pragma_table_info('keys') WHERE name = 'attempt'").toArray();
-    // A former version made the table, and reads its own columns alone.
-    if (known.length === 0) this.#sql.exec("ALTER TABLE keys ADD COLUMN attempt TEXT");
+    makeTables(this.#sql);
     this.#alarm = new SweepAlarm(context, SWEEP_MS);
   }
 
@@ -235,11 +232,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
     else if (next !== null) await this.#alarm.wakeAfter(next + ORPHAN_MS, nowMs);
   }
 
-  #reserve(
-    { leaseMs, region, owner, operation, ...at }: Reservation,
-    nowMs: number,
-    attempt: string | null = null,
-  ): ClaimOutcome {
+  #reserve(claim: Reservation, nowMs: number, attempt: string | null = null): ClaimOutcome {
+    const { leaseMs, region, owner, operation, ...at } = claim;
     const row = this.#row(at);
     if (row === undefined) {
       if (this.#sql.databaseSize >= BYTES_MAX) return { state: "full" };
@@ -371,22 +365,8 @@ export class DirectoryKeys extends DurableObject<Env> implements DirectoryRpc {
   }
 
   #write(at: DirectoryKey, values: Omit<Row, "key" | "version" | "changed_ms">, nowMs: number) {
-    const { region, owner, operation, lease_until_ms, missing_ms, attempt } = values;
-    const version = this.#nextVersion();
-    this.#sql.exec(
-      `INSERT OR REPLACE INTO keys (directory, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      at.directory,
-      at.key,
-      region,
-      owner,
-      operation,
-      version,
-      nowMs,
-      lease_until_ms,
-      missing_ms,
-      attempt,
-    );
-    const row: Row = { ...values, key: at.key, version, changed_ms: nowMs };
+    const row: Row = { ...values, key: at.key, version: this.#nextVersion(), changed_ms: nowMs };
+    writeRow(this.#sql, at.directory, row);
     return { state: "done", entry: entryOf(row, nowMs) } as const;
   }
 

@@ -6,7 +6,7 @@ import type { DirectoryEntry } from "../port.ts";
  * A former version of the gateway may read these after a rollback: only add columns. A key without a lease is confirmed. `totals`
  * are right after each statement, also of a former version: REPLACE deletes without a trigger, so insertions look what is there.
  */
-export const SCHEMA = `
+const SCHEMA = `
   CREATE TABLE IF NOT EXISTS self (
     id INTEGER PRIMARY KEY CHECK (id = 0), shard INTEGER NOT NULL, shards INTEGER NOT NULL, version INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS keys (
@@ -28,6 +28,13 @@ export const SCHEMA = `
   END;
 `;
 
+export function makeTables(sql: SqlStorage): void {
+  sql.exec(SCHEMA);
+  const known = sql.exec("SELECT 1 FROM pragma_table_info('keys') WHERE name = 'attempt'").toArray();
+  // A former version made the table, and reads its own columns alone.
+  if (known.length === 0) sql.exec("ALTER TABLE keys ADD COLUMN attempt TEXT");
+}
+
 export type Row = {
   readonly key: string;
   readonly region: string;
@@ -45,7 +52,27 @@ export type Row = {
 export const FROM_ORPHANS = "keys INDEXED BY orphans";
 export const IN_ORPHANS = "(lease_until_ms IS NOT NULL OR missing_ms IS NOT NULL)";
 
-export const COLUMNS = "key, region, owner, operation, version, changed_ms, lease_until_ms, missing_ms, attempt";
+const NAMES = [
+  "key",
+  "region",
+  "owner",
+  "operation",
+  "version",
+  "changed_ms",
+  "lease_until_ms",
+  "missing_ms",
+  "attempt",
+] as const;
+export const COLUMNS = NAMES.join(", ");
+
+export function writeRow(sql: SqlStorage, directory: string, row: Row): void {
+  const values = NAMES.map((name) => row[name]);
+  sql.exec(
+    `INSERT OR REPLACE INTO keys (directory, ${COLUMNS}) VALUES (?${", ?".repeat(values.length)})`,
+    directory,
+    ...values,
+  );
+}
 
 /** Whether another owner's reservation still holds; else `free`. */
 export const heldOr = <Free>(free: Free, { lease_until_ms }: Row, nowMs: number) =>
