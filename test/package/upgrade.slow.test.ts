@@ -220,6 +220,15 @@ describe("a table of SQLite has grown", () => {
   ])("%s: %j", (now, isGrown) => {
     expect(hasGrown(OLD, now)).toBe(isGrown);
   });
+
+  it.each<readonly [now: string, isGrown: boolean]>([
+    ["CREATE TABLE a (x TEXT CHECK (x > 0), y TEXT, more TEXT, PRIMARY KEY (x, y))", true],
+    ["CREATE TABLE a (x TEXT CHECK (x > 0), y TEXT, more TEXT NOT NULL, PRIMARY KEY (x, y))", false],
+    ["CREATE TABLE a (x TEXT CHECK (x > 0), y TEXT, PRIMARY KEY (x))", false],
+    ["CREATE TABLE a (x TEXT CHECK (x > 0), y TEXT)", false],
+  ])("before its key: %j", (now, isGrown) => {
+    expect(hasGrown("CREATE TABLE a (x TEXT CHECK (x > 0), y TEXT, PRIMARY KEY (x, y))", now)).toBe(isGrown);
+  });
 });
 
 /** A line of the snapshot is as before, or a table that has further columns, which may be NULL. */
@@ -236,6 +245,7 @@ function hasGrown(before: string, now: string): boolean {
 }
 
 function tableIn(line: string) {
-  const [, name, columns = "", end] = /^(CREATE TABLE \S+) \((.*)\)(.*)$/.exec(line) ?? [];
+  const [, name, columns = "", end] =
+    /^(CREATE TABLE \S+) \((.*?)((?:, PRIMARY KEY \([^()]*\))?\)(?: WITHOUT ROWID)?)$/.exec(line) ?? [];
   return name === undefined ? undefined : { name, columns: columns.trim(), end };
 }
