@@ -1,3 +1,4 @@
+import { addColumn } from "../edge/columns.ts";
 import type { MadeChange } from "../edge/events/table-changes.ts";
 import type { AuditEntry, TableRevision } from "../formats/table-api.ts";
 import type { PageQuery, RunningCanary } from "../ports/admin.ts";
@@ -67,10 +68,7 @@ export class RevisionStore {
     this.#storage = storage;
     this.#sql = storage.sql;
     this.#sql.exec(SCHEMA);
-    for (const [table, column, type] of ADDED_COLUMNS) {
-      const known = this.#sql.exec("SELECT name FROM pragma_table_info(?) WHERE name = ?", table, column).toArray();
-      if (known.length === 0) this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
-    }
+    for (const [table, column, type] of ADDED_COLUMNS) addColumn(this.#sql, table, column, type);
   }
 
   atomically<Value>(change: () => Value): Value {

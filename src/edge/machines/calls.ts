@@ -79,7 +79,7 @@ type Outcome = Settled | { readonly kind: "failed"; readonly error: unknown } | 
 /** `waitedMs`: for a place. */
 type Send = (rpc: StateRpc, waitedMs: number) => Promise<unknown>;
 /** `method`: with its object. */
-type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send; turn?: Turn; waitedMs?: number }>;
+type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send; turn?: Turn }>;
 
 class Watched {
   readonly name: string;
@@ -125,7 +125,7 @@ export function stateCalls(options: StateCallsOptions) {
     const waitedMs = clock.nowMs() - waitsFromMs;
     // Its object may have lost its owner meanwhile.
     const work = turnOf(ownerless, call, 0).then((now) =>
-      askInTime({ ...call, turn: now, waitedMs }, endMs + waitedMs),
+      askInTime({ ...call, turn: now }, endMs + waitedMs, waitedMs),
     );
     return admission.count(work, place);
   }
@@ -135,9 +135,9 @@ export function stateCalls(options: StateCallsOptions) {
       throw new StateUnavailable("no state node answered a moment ago");
   }
 
-  async function askInTime(call: Call, endMs: number): Promise<unknown> {
+  async function askInTime(call: Call, endMs: number, waitedMs = 0): Promise<unknown> {
     throwWhileUnasked();
-    const sent: Sent = { answers: [], waitedMs: call.waitedMs ?? 0 };
+    const sent: Sent = { answers: [], waitedMs };
     for (const pauseMs of call.turn === "usual" ? HANDED_OVER_MS : []) {
       const outcome = await askNodes(call, endMs, sent);
       if (outcome.kind === "answered") return outcome.value;

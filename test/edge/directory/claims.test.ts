@@ -9,6 +9,7 @@ import { type DirectoryKeys, ORPHAN_MS } from "../../../src/features/directory/e
 import type { DirectoryTruth, Reservation } from "../../../src/features/directory/port.ts";
 import { shardOf } from "../../../src/features/directory/table/shard.ts";
 import { runs } from "../../setup/property-runs.ts";
+import { openPromise } from "../machines/open-promise.ts";
 import { fakeTruth } from "./fake-truth.ts";
 
 const { DIRECTORY } = env as Env;
@@ -175,10 +176,7 @@ describe("the release of a reservation whose answer nobody heard", () => {
 
   it("comes after a retry, and leaves it the key", async () => {
     const background: Promise<unknown>[] = [];
-    let goOn = (): void => undefined;
-    const retried = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    const { promise: retried, resolve: goOn } = openPromise<void>();
     const late = new LateWork({
       clock: { nowMs: Date.now },
       pause: () => retried,

@@ -13,6 +13,7 @@ import {
 import { type BegunInTime, durableIdempotency, type TimedBegin } from "../../../src/features/idempotency/edge/keys.ts";
 import type { FinishCall } from "../../../src/features/idempotency/port.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { openPromise } from "./open-promise.ts";
 import { virtualTime } from "./virtual-time.ts";
 
 const own = env as Env;
@@ -46,14 +47,6 @@ type Answer = BegunInTime | Error | "never";
 
 const STARTED: BegunInTime = { state: "started", record: CALL.proposal, isResumed: false, untilMs: 9 };
 const RUNNING: BegunInTime = { state: "running", retryAfterSeconds: 5, untilMs: 9 };
-
-function openPromise<Value>() {
-  let resolve = (_value: Value): void => undefined;
-  const promise = new Promise<Value>((give) => {
-    resolve = give;
-  });
-  return { promise, resolve: (value: Value) => resolve(value) };
-}
 
 /** The port over an object that answers as a test says. Background work has a time of its own. */
 function setUp(begins: readonly (Answer | Promise<Answer>)[], lost = 0, placeWaitMs = 0) {

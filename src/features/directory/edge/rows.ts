@@ -1,3 +1,4 @@
+import { addColumn } from "../../../edge/columns.ts";
 import type { DirectoryEntry } from "../port.ts";
 
 /** The tables of one object, and a row as those who call it see it. */
@@ -30,9 +31,7 @@ const SCHEMA = `
 
 export function makeTables(sql: SqlStorage): void {
   sql.exec(SCHEMA);
-  const known = sql.exec("SELECT 1 FROM pragma_table_info('keys') WHERE name = 'attempt'").toArray();
-  // A former version made the table, and reads its own columns alone.
-  if (known.length === 0) sql.exec("ALTER TABLE keys ADD COLUMN attempt TEXT");
+  addColumn(sql, "keys", "attempt", "TEXT");
 }
 
 export type Row = {

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { addColumn } from "../../../edge/columns.ts";
 import type { Env } from "../../../edge/env.ts";
 import type { Interleaved } from "../../../ids/tools/key-range.ts";
 import { type ListedSequence, listOf, type Reservation, type SequenceRpc, type SequenceWords } from "./sequences.ts";
@@ -24,9 +25,7 @@ export class SequenceBlocks extends DurableObject<Env> implements SequenceRpc {
     super(context, env);
     const { sql } = context.storage;
     sql.exec(SCHEMA);
-    const known = sql.exec("SELECT 1 FROM pragma_table_info('sequence') WHERE name = 'is_timed'").toArray();
-    // A former version made the table, and reads its own columns alone.
-    if (known.length === 0) sql.exec("ALTER TABLE sequence ADD COLUMN is_timed INTEGER");
+    addColumn(sql, "sequence", "is_timed", "INTEGER");
   }
 
   /**
