@@ -164,7 +164,7 @@ export default defineConfig({
           ...slowTimeouts,
           name: "slow-system",
           sequence: { groupOrder: 5 },
-          include: ["test/system/**/*.slow.test.ts"],
+          include: ["test/{system,export/system}/**/*.slow.test.ts"],
           exclude: OUTSIDE,
           provide: often,
         },

@@ -32,10 +32,15 @@ const tests = (name: string, ...folders: readonly string[]): Step => ({
   name,
   command: ["vitest", "run", "--project", name, ...folders],
 });
+/** Half of a project's files. */
+const half = (name: string, which: 1 | 2): Step => ({
+  ...tests(name, `--shard=${which}/2`),
+  name: `${name} ${which}/2`,
+});
 
-const CHECKS: Stage = [script("types"), tests("rules"), script("lint"), script("zones")];
+const CHECKS: Stage = [script("types"), tests("rules"), script("lint"), script("zones"), tests("unit")];
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
-  "--all": [CHECKS, [tests("system"), tests("worker"), tests("console"), tests("unit")]],
+  "--all": [CHECKS, [tests("system"), tests("worker"), half("console", 1), half("console", 2)]],
   "--unit": [[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]],
   "--slow": [[tests("slow"), tests("slow-worker"), tests("slow-system")], [tests("outside")]],
   "--console": [[tests("console"), tests("unit", "test/console")], [tests("outside", "test/system/console")]],

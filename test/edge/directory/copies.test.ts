@@ -1,9 +1,10 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { subtleSha256 } from "../../../src/edge/platform.ts";
 import { type CopyFailure, copyStore, kvCopies } from "../../../src/features/directory/edge/copies.ts";
-import { durableDirectory } from "../../../src/features/directory/edge/keys.ts";
+import { DIRECTORY_SHARDS, durableDirectory, objectName } from "../../../src/features/directory/edge/keys.ts";
 import type { DirectoryFailure, DirectoryTruth } from "../../../src/features/directory/port.ts";
 import { CopyBuilder, type EncodedCopy } from "../../../src/features/directory/table/copy-builder.ts";
 import { copyKey, copyPageKey, copyPointerKey } from "../../../src/features/directory/table/copy-format.ts";
@@ -198,11 +199,13 @@ it("says nothing of keys that were moved, removed or replaced since, within a mi
 
 it("names so many changed keys, and more make the copy void", async () => {
   const { objects } = isolate();
-  for (let at = 0; at < 4_000; at += 50) {
-    await Promise.all(
-      Array.from({ length: 50 }, (_, more) => objects.remove({ directory: "slug", key: `k${at + more}` }, 1)),
-    );
-  }
+  expect(await objects.remove({ directory: "slug", key: "first" }, 1)).toMatchObject({ ok: true });
+  // The others as rows: 4,000 calls take 13 s.
+  await runInDurableObject(DIRECTORY.get(DIRECTORY.idFromName(objectName(DIRECTORY_SHARDS))), (_, { storage }) => {
+    storage.sql.exec(`
+      WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 3999)
+      INSERT INTO changes SELECT directory, 'k' || at, noted_ms - at FROM changes, n`);
+  });
   expect(await objects.changesSince("slug", 0)).toMatchObject({ ok: true, value: { length: 4_000 } });
   const beforeMs = Date.now();
   await objects.remove({ directory: "slug", key: "more" }, 1);

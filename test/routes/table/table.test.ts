@@ -119,19 +119,20 @@ describe("/-/table", () => {
 });
 
 describe("a table with faults", () => {
-  const cases = Object.values(FAULT_CASES)
-    .flat()
-    .filter(([, , faults]) => faults.length > 0);
+  /** Of each kind those that a text can say; the check itself is tried with all. */
+  const cases = Object.entries(FAULT_CASES).flatMap(([kind, ofKind]) =>
+    ofKind
+      .flatMap(([what, change, faults]) => {
+        const body = faults.length === 0 ? undefined : bodyOf(change(sampleTable()));
+        return body === undefined || body.length > TABLE_BYTES_MAX ? [] : [[kind, what, body] as const];
+      })
+      .slice(0, 2),
+  );
 
-  it(`is refused with the same faults as everywhere, in each of ${cases.length} ways`, async () => {
+  it("is refused with the same faults as everywhere, by each kind", async () => {
     const { send, put } = client();
-    let passedOver = 0;
-    for (const [what, change] of cases) {
-      const body = bodyOf(change(sampleTable()));
-      if (body === undefined || body.length > TABLE_BYTES_MAX) {
-        passedOver++;
-        continue;
-      }
+    expect(new Set(cases.map(([kind]) => kind)).size).toBeGreaterThan(Object.keys(FAULT_CASES).length - 12);
+    for (const [, what, body] of cases) {
       const loaded = loadTableText(body, 1);
       if (loaded.ok) throw new Error(`${what} is no fault`);
       const expected = { faults: loaded.error.slice(0, 100), faultCount: loaded.error.length };
@@ -141,8 +142,7 @@ describe("a table with faults", () => {
       expect(await problemOf(await send("POST", "/-/table/check", body))).toMatchObject(expected);
     }
     expect((await send("GET", "/-/table")).headers.get("etag")).toBe('"0"');
-    expect(passedOver).toBeLessThan(12);
-  }, 300_000);
+  });
 
   it.each([
     ["no JSON", "{", /not JSON/],

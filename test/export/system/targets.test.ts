@@ -1,0 +1,3 @@
+import { describeTargets } from "./targets.ts";
+
+describeTargets(800, 20_261_122);
