@@ -119,7 +119,7 @@ describe("/-/table", () => {
 });
 
 describe("a table with faults", () => {
-  /** Of each kind those that a text can say; the check itself is tried with all. */
+  /** Two of each kind that a text can say; the check itself is tried with all. */
   const cases = Object.entries(FAULT_CASES).flatMap(([kind, ofKind]) =>
     ofKind
       .flatMap(([what, change, faults]) => {
