@@ -10,6 +10,9 @@ export interface PathConditions {
   readonly passesOthers: boolean;
 }
 
+/** How exactly an owner names the host: as one of all others, by `*.`, by its name. */
+export type HostRank = 0 | 1 | 2;
+
 /** A request's properties beside its path. */
 export interface Asked {
   readonly method: string;
@@ -17,6 +20,8 @@ export interface Asked {
   readonly preflightFor: string | undefined;
   /** As the client asked for it, with case and port. */
   readonly servedHost: string;
+  /** Owners whose hosts are named less exactly than so are none: `hostRankOf` of the entity that refused it. */
+  readonly hostRankMin?: HostRank;
   /** Collects the owners that did not take it; for errors alone. */
   readonly passed?: unknown[];
 }

@@ -1,7 +1,7 @@
 import { listOf } from "../schema/records.ts";
 import type { DeclaredWithoutId } from "../schema/without-id.ts";
 import type { LayoutHint, WithoutId } from "../table.ts";
-import type { Asked, PathConditions, Untaken } from "./asked.ts";
+import type { Asked, HostRank, PathConditions, Untaken } from "./asked.ts";
 import { hostOf, labelOf } from "./values.ts";
 
 /** Several owners of one pattern: the host chooses first, then the method. */
@@ -38,11 +38,13 @@ export class Choice<Owner> {
   }
 
   /** The owners on the host: a host by name before one with `*`, and both before all other hosts. */
-  on({ servedHost }: Asked): readonly Rival<Owner>[] {
-    if (this.byHost.size === 0) return this.elsewhere;
+  on({ servedHost, hostRankMin = 0 }: Asked): readonly Rival<Owner>[] {
+    const elsewhere = hostRankMin === 0 ? this.elsewhere : [];
+    if (this.byHost.size === 0) return elsewhere;
     const host = hostOf(servedHost);
     const [label, parent] = labelOf(host);
-    return this.byHost.get(host) ?? (label === "" ? undefined : this.byHost.get(`*${parent}`)) ?? this.elsewhere;
+    const isByLabel = label !== "" && hostRankMin < 2;
+    return this.byHost.get(host) ?? (isByLabel ? this.byHost.get(`*${parent}`) : undefined) ?? elsewhere;
   }
 
   /** The owner; else the methods that are taken instead; `undefined` where less specific patterns are asked. */
@@ -110,7 +112,7 @@ const includesHost = (own: string, host: string): boolean =>
   own === host || (own.startsWith("*") && labelOf(host)[1] === own.slice(1));
 
 /** How exactly hosts are named of which a request has one: the more exact owner chooses. */
-export const hostRankOf = (conditions: PathConditions | undefined, { servedHost }: Asked): number => {
+export const hostRankOf = (conditions: PathConditions | undefined, { servedHost }: Asked): HostRank => {
   const hosts = conditions?.hosts;
   return hosts === undefined ? 0 : hosts.includes(hostOf(servedHost)) ? 2 : 1;
 };

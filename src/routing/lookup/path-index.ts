@@ -176,7 +176,7 @@ const settle = <Owner>(
   idStart: number,
   idEnd: number,
 ): PathMatch<Owner> | undefined => {
-  if (choice === undefined) return { entity: owner, idStart, idEnd, hint };
+  if (choice === undefined) return asked.hostRankMin ? undefined : { entity: owner, idStart, idEnd, hint };
   const found = choice.of(asked);
   if (found === undefined) return undefined;
   if ("owner" in found) return { entity: found.owner, idStart, idEnd, hint: found.hint };

@@ -22,7 +22,7 @@ export function withoutEntity(
 ): Result<WithoutId, OwnerError> {
   const { literal, shared, match } = table.withoutId;
   const first = literal?.match(path, asked);
-  const beside = first ?? sharedAt(shared?.(path, asked), refused, asked);
+  const beside = first ?? shared?.(path, besideOf(refused, asked));
   const found = beside ?? (refused === undefined ? match(path, asked) : undefined);
   const { method } = asked;
   const allow = [...new Set([...(refused?.allow ?? []), ...(found?.allow ?? [])])];
@@ -41,13 +41,12 @@ export function withoutEntity(
   return isMeant ? ok(entry) : err({ reason: "unrouted-path", path, isRespelled: true });
 }
 
-/** An entry for all other hosts, or for a pattern, excludes the hosts that the entity names, whatever their methods. */
-const sharedAt = (found: PathMatch<WithoutId> | undefined, refused: PathMatch | undefined, asked: Asked) => {
-  if (found === undefined || refused === undefined) return found;
-  const own = found.entity.entity.conditions;
-  const other = refused.entity.conditions;
-  return hostRankOf(own, asked) < hostRankOf(other, asked) ? undefined : found;
-};
+/** An entry for all other hosts, or for a pattern of hosts, excludes those that the entity names, whatever their methods. */
+function besideOf(refused: PathMatch | undefined, asked: Asked): Asked {
+  if (refused === undefined) return asked;
+  const { method, preflightFor, servedHost } = asked;
+  return { method, preflightFor, servedHost, hostRankMin: hostRankOf(refused.entity.conditions, asked) };
+}
 
 /** Whether servers that are less exact read the path as the entry's own too. */
 function isReadSo(table: CompiledTable, entry: WithoutId, path: string, asked: Asked, isLiteral: boolean): boolean {

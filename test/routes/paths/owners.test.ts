@@ -135,6 +135,33 @@ describe("a request goes to the owner of its path, method and host", () => {
     expect(`${response.status} ${url}`).toBe(expected);
   });
 
+  it.each<[string, RequestInit, string]>([
+    ["", on("us.example.com"), "us"],
+    ["", on("us.example.com", by("PUT")), "order"],
+    ["", on("us.example.com", preflight("GET")), "us"],
+    ["/items", on("us.example.com"), "us"],
+    ["", on("a.eu.example.com", by("DELETE")), "eu"],
+    ["", on("a.eu.example.com", by("PUT")), "order"],
+    ["", on("a.test"), "near"],
+    ["", on("a.test", by("PUT")), "near"],
+  ])(
+    "%j %j leaves an entity to the entry of its host, though another host's pattern is nearer",
+    async (below, init, owner) => {
+      const { regions, countries } = DECLARED_TABLE;
+      const hosts = ["us.example.com", "*.eu.example.com"];
+      const order = { path: "/orders/:id", hosts, methods: "PUT", ids: [{ layout: "iuid", service: 1 }] };
+      const withoutId = {
+        near: { path: "/orders/*", ...region("eu") },
+        us: { path: "/orders/**", hosts: ["us.example.com"], ...region("us") },
+        eu: { path: "/orders/**", hosts: ["*.eu.example.com"], ...region("eu") },
+      };
+      const routes = [{ when: { entity: "order" }, region: "us" }];
+      const { request, lines } = setUp({ declared: { regions, countries, entities: { order }, routes, withoutId } });
+      const { status } = await request(`/orders/${IDS.orderKz}${below}`, init);
+      expect([status, lines.at(-1)?.entity]).toEqual([200, owner]);
+    },
+  );
+
   it("redirects from /any only where the owner takes the request", async () => {
     const { request } = setUp({ declared });
     const response = await request(`/any/${IDS.rideKz}`, { redirect: "manual" });
