@@ -81,6 +81,54 @@ describe("a cluster that is well", () => {
   });
 });
 
+describe("a port of another kind", () => {
+  const read = (name: string) => JSON.parse(readFileSync(fileOf(name), "utf8"));
+  /** The errors of a check with a file that has other values. */
+  const errorsOf = (name: string, values: object): readonly string[] => {
+    const own = readFileSync(fileOf(name), "utf8");
+    writeFileSync(fileOf(name), JSON.stringify({ ...read(name), ...values }));
+    try {
+      const { status, stderr } = cluster("check", [name]);
+      expect([status, stderr]).toEqual([1, expect.stringContaining("error: ")]);
+      return stderr.split("\n").filter((line) => line.startsWith("error: "));
+    } finally {
+      writeFileSync(fileOf(name), own);
+    }
+  };
+
+  it("is no state node's to an edge", { timeout: DEADLINE_MS }, () => {
+    const [one, two, three] = STATES.map(read);
+    const stateNodes = [one.listen, two.clusterAddr, three.stateListen];
+    expect(errorsOf("edge1", { stateNodes })).toEqual(
+      [one.listen, two.clusterAddr].map(
+        (port) => `error: the state node ${port} speaks no TLS: name stateListen of a state node`,
+      ),
+    );
+  });
+
+  it("is no peer's to a state node", { timeout: DEADLINE_MS }, () => {
+    const [, two, three] = STATES.map(read);
+    expect(errorsOf("state1", { peers: [two.listen, three.stateListen] })).toEqual(
+      [two.listen, three.stateListen].map(
+        (port) =>
+          `error: the peer ${port} is no port of a cluster: peers names the clusterAddr of each other state node`,
+      ),
+    );
+  });
+
+  it.each([
+    ["edge1", "listen", "clusterAddr"],
+    ["state1", "listen", "clusterAddr"],
+    ["state1", "stateListen", "listen"],
+    ["state1", "clusterAddr", "listen"],
+  ])("is not that of %s's %s, though it answers", { timeout: DEADLINE_MS }, (name, member, other) => {
+    const port: string = read("state2")[other];
+    expect(errorsOf(name, { [member]: port })).toContain(
+      `error: ${port} is taken by another program: stop it, or choose another port`,
+    );
+  });
+});
+
 it("shows an edge's own mirror and all machines on its pages", { timeout: DEADLINE_MS }, async () => {
   await expect
     .poll(async () => JSON.parse((await ask(0, "/-/ready")).text), { timeout: 30_000, interval: 1_000 })

@@ -58,6 +58,13 @@ const NO_TLS = /wrong version number|packet length too long/;
 
 class KeptConnectionLost extends Error {}
 
+/** Another program is there. */
+export class NoStateNode extends Error {
+  constructor(why: string) {
+    super(`${why}: name stateListen of a state node`);
+  }
+}
+
 /** An address as `--state-nodes` has it; IPv6 in brackets. */
 export function addressOf(node: string): { readonly host: string; readonly port: string } {
   const at = node.lastIndexOf(":");
@@ -92,7 +99,7 @@ function once(target: RequestOptions, options: AskOptions): Promise<NodeAnswer> 
     const fail = (error: Error) => {
       const isLost = sent.reusedSocket && !isAnswered && codeOf(error) === "ECONNRESET";
       if (isLost) reject(new KeptConnectionLost(error.message));
-      else reject(NO_TLS.test(error.message) ? new Error("speaks no TLS: name stateListen of a state node") : error);
+      else reject(NO_TLS.test(error.message) ? new NoStateNode("speaks no TLS") : error);
     };
     sent.setTimeout(silenceMs, () => end(`no answer within ${silenceMs} ms`));
     // A request that was ended may fail once more.

@@ -10,6 +10,7 @@ import type { EdgeOptions, MachineOptions, StateOptions } from "../options.ts";
 import { type BucketNeeds, checkBucket } from "./bucket.ts";
 import { keyFindings } from "./key.ts";
 import {
+  type Asked,
   apartFault,
   askPlain,
   type Finding,
@@ -88,7 +89,7 @@ async function edgeFindings({ listen, processes, stateNodes: nodes }: EdgeOption
       ? Array.from({ length: listen.port === 0 ? 0 : processes }, (_, at) => ({ ...listen, port: listen.port + at }))
       : [];
   const [ports, seen] = await Promise.all([
-    Promise.all(addresses.map((address) => portFinding(address, "an edge", () => answers(address, "/-/health")))),
+    Promise.all(addresses.map((address) => portFinding(address, "an edge", () => isHealthy(address)))),
     see === undefined ? [] : Promise.all(nodes.map(async (node) => [node, await see.see(node)] as const)),
   ]);
   return [
@@ -111,13 +112,13 @@ async function stateFindings(
   const seeOwn = async () => see !== undefined && !("why" in (await see.see(own)));
   const [bucket, peers, keys, ...ports] = await Promise.all([
     cluster === undefined ? [] : checkBucket(cluster, needs),
-    Promise.all((cluster?.peers ?? []).map(peerFinding)),
+    Promise.all((cluster?.peers ?? []).map((peer) => peerFinding(peer, see))),
     cluster === undefined || key === undefined ? [] : keyFindings(cluster, { key, nowMs: needs.nowMs }),
-    portFinding(listen, "a gateway", () => answers(listen, "/-/health")),
+    portFinding(listen, "a gateway", () => isHealthy(listen)),
     portFinding(stateListen, "a state node", seeOwn),
     ...(cluster === undefined
       ? []
-      : [portFinding(cluster.address, "a node of a cluster", () => answers(cluster.address, "/ready"))]),
+      : [portFinding(cluster.address, "a node of a cluster", () => isOfCluster(cluster.address))]),
   ]);
   const known = see === undefined ? undefined : await see.see(own);
   const found =
@@ -139,7 +140,18 @@ async function others(known: NodeSeen, own: string, see: See) {
   return Promise.all(rest.map(async (address) => [address, (await see?.see(address)) ?? { why: "" }] as const));
 }
 
-const answers = async (address: Address, path: string): Promise<boolean> => "status" in (await askPlain(address, path));
+async function isHealthy(address: Address): Promise<boolean> {
+  const asked = await askPlain(address, "/-/health");
+  return "status" in asked && asked.status === 200 && asked.headers["content-type"] === "application/json";
+}
+
+async function isOfCluster(address: Address): Promise<boolean> {
+  const asked = await askPlain(address, "/ready");
+  return "status" in asked && !isOther(asked);
+}
+
+/** A gateway has no page at `/ready`. */
+const isOther = (asked: Asked): boolean => ("status" in asked ? asked.status === 404 : asked.isOther === true);
 
 async function portFinding(address: Address, who: string, isOwn: () => Promise<boolean>): Promise<Finding> {
   const where = addressText(address);
@@ -155,9 +167,12 @@ async function portFinding(address: Address, who: string, isOwn: () => Promise<b
 }
 
 /** Peers may start later: one that is down is no fault of this machine. */
-async function peerFinding(address: Address): Promise<Finding> {
-  const asked = await askPlain(address, "/ready");
+async function peerFinding(address: Address, see: See): Promise<Finding> {
   const where = addressText(address);
+  const [asked, seen] = await Promise.all([askPlain(address, "/ready"), see?.see(where)]);
+  const isStateListen = seen !== undefined && ("machines" in seen || "status" in seen);
+  if (isStateListen || isOther(asked))
+    return error(`the peer ${where} is no port of a cluster: peers names the clusterAddr of each other state node`);
   if ("why" in asked) return note(`the peer ${where} does not answer: ${asked.why}`);
   return asked.status === 200 ? ok(`the peer ${where} is ready`) : note(`the peer ${where} runs, and is not ready`);
 }
@@ -169,7 +184,7 @@ async function apartFindings(seen: Seen, see: See): Promise<readonly Finding[]> 
 
 /** Edges may be checked before state nodes are started: no error. */
 function silenceFindings(seen: Seen): readonly Finding[] {
-  const isSilent = seen.length > 0 && seen.every(([, each]) => "why" in each && each.isRefused !== true);
+  const isSilent = seen.length > 0 && seen.every(([, each]) => "why" in each && !each.isRefused && !each.isOther);
   return isSilent ? [warning("no state node answers: start them, and correct stateNodes, routes and firewalls")] : [];
 }
 
@@ -179,6 +194,7 @@ function nodeFinding(node: string, seen: NodeSeen): Finding {
     return error(
       `the state node ${node} and this machine do not trust each other: ${seen.why}. Copy the folders of certificates to both again, and restart both`,
     );
+  if ("why" in seen && seen.isOther === true) return error(`the state node ${node} ${seen.why}`);
   return "status" in seen
     ? note(`the state node ${node} answers, and its control plane does not just now (${seen.status})`)
     : note(`the state node ${node} does not answer: ${seen.why}`);

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request } from "node:http";
 import { createServer } from "node:net";
 import { getSystemErrorMap } from "node:util";
 import { type Address, addressText, isWildcard } from "../addresses.ts";
-import { httpsAsk } from "../mirror/ask.ts";
+import { httpsAsk, NoStateNode } from "../mirror/ask.ts";
 
 /** One line of a check. Errors stop a machine, warnings and notes do not. */
 export interface Finding {
@@ -10,8 +10,10 @@ export interface Finding {
   readonly text: string;
 }
 
-/** An answer of HTTP, or why there is none. */
-export type Asked = { readonly status: number; readonly headers: IncomingHttpHeaders } | { readonly why: string };
+/** An answer of HTTP, or why there is none. `isOther`: the answer is none of HTTP. */
+export type Asked =
+  | { readonly status: number; readonly headers: IncomingHttpHeaders }
+  | { readonly why: string; readonly isOther?: boolean };
 
 export const DEADLINE_MS = 3_000;
 const BYTES_MAX = 2 ** 20;
@@ -32,10 +34,15 @@ export const askPlain = ({ host, port }: Address, path: string, deadlineMs = DEA
       resolve({ status: response.statusCode ?? 0, headers: response.headers });
     });
     sent.once("error", (error) =>
-      resolve({ why: signal.aborted ? `no answer within ${deadlineMs / 1000} s` : whyOf(error) }),
+      resolve({
+        why: signal.aborted ? `no answer within ${deadlineMs / 1000} s` : whyOf(error),
+        isOther: codeOf(error).startsWith("HPE_"),
+      }),
     );
     sent.end();
   });
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
 export const whyOf = (error: unknown): string => {
   const { errno, message } = error as NodeJS.ErrnoException;
@@ -80,11 +87,11 @@ export interface SeenEdge {
   readonly heardAt: string;
 }
 
-/** `status` where the node answers, and its control plane does not. */
+/** `status` where the node answers, and its control plane does not. `isOther`: another program answers. */
 export type NodeSeen =
   | { readonly machines: MachinesAnswer }
   | { readonly status: number }
-  | { readonly why: string; readonly isRefused?: boolean };
+  | { readonly why: string; readonly isRefused?: boolean; readonly isOther?: boolean };
 
 export type Seen = readonly (readonly [address: string, seen: NodeSeen])[];
 
@@ -114,24 +121,32 @@ export function stateNodes(tlsFolder: string): { see(node: string): Promise<Node
       try {
         const signal = new AbortController().signal;
         const { status, bytes } = await asker.ask(node, "/machines", { ...times, signal });
-        if (status !== 200) return { status };
-        const machines: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
-        return typeof machines === "object" && machines !== null
-          ? { machines: machines as MachinesAnswer }
-          : { why: "its answer is no JSON object" };
+        if (status >= 500) return { status };
+        const machines = status === 200 ? jsonObject(Buffer.from(bytes).toString("utf8")) : undefined;
+        if (machines === undefined) throw new NoStateNode(`answers otherwise (${status})`);
+        return { machines };
       } catch (error) {
-        return { why: whyOf(error), isRefused: isRefusal(error) };
+        return { why: whyOf(error), isRefused: isRefusal(error), isOther: error instanceof NoStateNode };
       }
     },
     close: asker.close,
   };
 }
 
+function jsonObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Codes of OpenSSL and Node for a certificate that this machine does not take, and for alerts of one that takes none. */
 const REFUSAL =
   /^(?:CERT_|ERR_TLS_CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_|INVALID_CA$|INVALID_PURPOSE$|ERR_SSL_\w*(?:CERTIFICATE|UNKNOWN_CA))/;
 
-const isRefusal = (error: unknown): boolean => REFUSAL.test((error as NodeJS.ErrnoException).code ?? "");
+const isRefusal = (error: unknown): boolean => REFUSAL.test(codeOf(error));
 
 /** As an edge reaches it. */
 export const reachable = ({ host, port }: Address): string => addressText({ host: hostInUrl(host), port });
