@@ -24,7 +24,7 @@ const HANDED_OVER_MS = [200, 400, 800] as const;
 /** When no node answered, calls fail unasked for this long; then they find out about each. */
 const UNASKED_MS = 500;
 
-/** A call waits so long for another one to find out about its object. A ping has its second after it. */
+/** A call that takes nothing waits so long for another one to find out about its object. A ping has its second after it. */
 const TURN_MS = 500;
 
 /** Operators wait for the others, whose callers have deadlines of their own. */
@@ -48,7 +48,7 @@ export interface StateCallsOptions {
 /** A call as it was sent to nodes. */
 interface Sent {
   readonly answers: Promise<unknown>[];
-  /** For a place. */
+  /** For the object's owner, and a place. */
   readonly waitedMs: number;
 }
 
@@ -76,7 +76,7 @@ type Settled =
 /** `failed`: by the object, or because no node owns it just now. `late`: the node is there. */
 type Outcome = Settled | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "late" | "down" };
 
-/** `waitedMs`: for a place. */
+/** `waitedMs`: before it. */
 type Send = (rpc: StateRpc, waitedMs: number) => Promise<unknown>;
 /** `method`: with its object. */
 type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send; turn?: Turn }>;
@@ -114,30 +114,51 @@ export function stateCalls(options: StateCallsOptions) {
   let unaskedUntilMs = 0;
 
   async function ask(call: Call): Promise<unknown> {
+    throwWhileUnasked();
+    if (call.kind === "start") return askToStart(call);
     const endMs = clock.nowMs() + deadlineMsOf(call.kind);
-    throwWhileUnasked();
-    const turn = isAwaited(call) ? await turnOf(ownerless, call, TURN_MS) : "usual";
-    // Those that find out are few, and may take long: they keep no place from calls of other objects.
-    if (call.kind !== "start" || turn !== "usual") return askInTime({ ...call, turn }, endMs);
-    const waitsFromMs = clock.nowMs();
-    const place = await admission.place(endMs - waitsFromMs, PLACE_WAIT_MS);
-    if (place === undefined) throw new StateUnavailable("the state nodes are busy");
-    const waitedMs = clock.nowMs() - waitsFromMs;
-    // Its object may have lost its owner meanwhile.
-    const work = turnOf(ownerless, call, 0).then((now) =>
-      askInTime({ ...call, turn: now }, endMs + waitedMs, waitedMs),
-    );
-    return admission.count(work, place);
+    const turn = isAwaited(call) ? await turnOf(call, TURN_MS, UNSENT) : "usual";
+    return askInTime({ ...call, turn }, endMs, { answers: [], waitedMs: 0 });
   }
 
-  function throwWhileUnasked(): void {
+  /** It may wait for its object's owner, and for its place; its deadline begins then. While the object has no owner a try that failed waits on. */
+  async function askToStart(call: Call): Promise<unknown> {
+    const fromMs = clock.nowMs();
+    const answers: Promise<unknown>[] = [];
+    const sent = (): Sent => ({ answers, waitedMs: clock.nowMs() - fromMs });
+    const mayWait = () => isToCome(fromMs + PLACE_WAIT_MS, clock.nowMs(), PLACE_WAIT_MS);
+    const leftMs = () => (mayWait() ? fromMs + PLACE_WAIT_MS - clock.nowMs() : 0);
+    const send = (turn: Turn) => askInTime({ ...call, turn }, clock.nowMs() + STATE_DEADLINE_MS, sent());
+    const sendInPlace = async () => {
+      const place = await admission.place(STATE_DEADLINE_MS, leftMs());
+      if (place === undefined) throw new StateUnavailable("the state nodes are busy", sent());
+      // Its object may have lost its owner meanwhile.
+      return admission.count(turnOf(call, 0, sent()).then(send), place);
+    };
+    for (;;) {
+      const turn = await turnOf(call, leftMs(), sent());
+      try {
+        // Those that find out are few, and may take long: they keep no place from calls of other objects.
+        return await (turn === "usual" ? sendInPlace() : send(turn));
+      } catch (error) {
+        if (!mayWait() || !ownerless.isWithout(call.method)) throw error;
+      }
+    }
+  }
+
+  async function turnOf({ method }: Call, waitMs: number, sent: Sent): Promise<Turn> {
+    const turn = await ownerless.turnOf(method, waitMs);
+    if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", sent);
+    return turn;
+  }
+
+  function throwWhileUnasked(sent = UNSENT): void {
     if (isToCome(unaskedUntilMs, clock.nowMs(), UNASKED_MS))
-      throw new StateUnavailable("no state node answered a moment ago");
+      throw new StateUnavailable("no state node answered a moment ago", sent);
   }
 
-  async function askInTime(call: Call, endMs: number, waitedMs = 0): Promise<unknown> {
-    throwWhileUnasked();
-    const sent: Sent = { answers: [], waitedMs };
+  async function askInTime(call: Call, endMs: number, sent: Sent): Promise<unknown> {
+    throwWhileUnasked(sent);
     for (const pauseMs of call.turn === "usual" ? HANDED_OVER_MS : []) {
       const outcome = await askNodes(call, endMs, sent);
       if (outcome.kind === "answered") return outcome.value;
@@ -276,12 +297,6 @@ const endingLater = ([call, ...rest]: readonly unknown[], byMs: number): readonl
 
 /** By a client. */
 const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";
-
-async function turnOf(ownerless: Ownerless, { method }: Call, waitMs: number): Promise<Turn> {
-  const turn = await ownerless.turnOf(method, waitMs);
-  if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago");
-  return turn;
-}
 
 function note(ownerless: Ownerless, { key, method, turn }: Call, { kind }: Outcome, { name }: Watched): void {
   if (kind === "answered") {

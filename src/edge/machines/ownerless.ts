@@ -9,6 +9,10 @@ const UNANSWERED_MS = 4_000;
 const FIND_OUT_MS = 500;
 const LOOK_MS = 100;
 
+/** More than an edge gets answers for when the object is back. One that has not looked for this long was dropped with its request. */
+const WAITING_MAX = 1_000;
+const DROPPED_MS = 500;
+
 /**
  * A node that found the object is asked first for this long. workerd gives a connection to a frozen node 5 s, in which
  * calls that wait for it do not see that the lease has ended; another node may have a connection, and see it.
@@ -39,6 +43,8 @@ export class Ownerless {
   readonly #within: Within;
   /** By object and method. Their number is that of the tables' sequences and of fixed shards. */
   readonly #failures = new Map<string, Failures>();
+  /** Calls that wait, by when they looked last, the oldest first. */
+  readonly #waiting = new Map<object, number>();
   /** The nodes that found objects, by object. */
   readonly #found = new Map<string, { readonly node: string; readonly untilMs: number }>();
 
@@ -71,18 +77,40 @@ export class Ownerless {
   /** While another call finds out, it waits: a client that is refused comes back after a second or more. `undefined`: for longer than that. */
   async turnOf(method: string, waitMs: number): Promise<Turn | undefined> {
     const startedMs = this.#clock.nowMs();
+    const endMs = startedMs + waitMs;
+    const self = {};
     for (;;) {
       const turn = this.#turnOf(method);
-      if (turn !== undefined || !isToCome(startedMs + waitMs, this.#clock.nowMs(), waitMs)) return turn;
-      await this.#within(never(), LOOK_MS);
+      const nowMs = this.#clock.nowMs();
+      if (turn !== undefined || !isToCome(endMs, nowMs, waitMs) || this.#isFull()) return turn;
+      this.#waiting.set(self, nowMs);
+      await this.#within(never(), Math.min(LOOK_MS, endMs - nowMs));
+      this.#waiting.delete(self);
+      // After the process stood still, or its clock was set: the caller has gone.
+      if (this.#clock.nowMs() > endMs) return undefined;
     }
+  }
+
+  /** Nobody owns the object, as far as calls of the method know. */
+  isWithout(method: string): boolean {
+    const found = this.#current(method, this.#clock.nowMs());
+    return found !== undefined && found.lastMs - found.sinceMs >= UNANSWERED_MS;
+  }
+
+  #isFull(): boolean {
+    const nowMs = this.#clock.nowMs();
+    for (const [waiting, seenMs] of this.#waiting) {
+      if (Math.abs(nowMs - seenMs) <= DROPPED_MS) break;
+      this.#waiting.delete(waiting);
+    }
+    return this.#waiting.size >= WAITING_MAX;
   }
 
   /** `undefined`: another call finds out. */
   #turnOf(method: string): Turn | undefined {
     const nowMs = this.#clock.nowMs();
     const found = this.#current(method, nowMs);
-    if (found === undefined || found.lastMs - found.sinceMs < UNANSWERED_MS) return "usual";
+    if (found === undefined || !this.isWithout(method)) return "usual";
     if (isToCome(found.nextMs, nowMs, FIND_OUT_MS)) return undefined;
     found.nextMs = nowMs + FIND_OUT_MS;
     found.tries += 1;

@@ -308,18 +308,22 @@ describe("a call of an edge", () => {
   it("of an object without an owner is one try of one call at a time, until it is answered", async () => {
     const edge = setUp(["orphan", "orphan"]);
     const { call, own, run, pause, clock, log } = edge;
-    // Three of them fail for over 4 s.
-    for (let turn = 0; turn < 3; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
-    expect(await call()).toMatchObject({ value: { message: "no owner" }, ms: 10, asked: "call 1, ping 1" });
-    const startedMs = clock.nowMs();
-    expect(await outcomesOf(edge, 20)).toEqual({ "given up": 1, [UNOWNED]: 19 });
-    expect(clock.nowMs() - startedMs).toBe(510);
-    own.fill("well");
-    await run(pause(200));
-    // The others wait for the one that finds it.
+    for (let turn = 0; turn < 2; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
+    // With the third one calls have failed for over 4 s: it waits on.
+    expect(await call()).toMatchObject({ ms: 4_000 });
     log.length = 0;
-    expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
-    expect(clock.nowMs() - startedMs).toBe(510 + 200 + 430);
+    const startedMs = clock.nowMs();
+    const { [UNOWNED]: untried = 0, ...tried } = await outcomesOf(edge, 20);
+    // The last one begins just before its wait ends.
+    expect(clock.nowMs() - startedMs).toBe(4_010);
+    const tries = log.filter((asked) => asked.startsWith("call"));
+    expect([tries.length, tries.slice(0, 4)]).toEqual([8, ["call 1", "call 0", "call 1", "call 0"]]);
+    expect([tried, untried]).toEqual([{ "given up": 20 - untried }, 12]);
+    own.fill("well");
+    // The others wait for the one that finds it.
+    await run(pause(200));
+    log.length = 0;
+    expect(await msOf(edge, 20)).toBe(430);
     expect(log.slice(0, 2)).toEqual(["call 1", "call 1"]);
     own.fill("orphan");
     expect(await call()).toMatchObject({ ms: 1_440 });
@@ -330,6 +334,42 @@ describe("a call of an edge", () => {
       () => "answered",
       (error: StateUnavailable) => (error.late === undefined ? error.message : "given up"),
     );
+
+  it("of an object without an owner waits until it has one, and says so much later until when its caller waits", async () => {
+    const edge = setUp(["orphan", "orphan"]);
+    const { call, own, run, pause, sent } = edge;
+    for (let turn = 0; turn < 3; turn++) await call();
+    sent.length = 0;
+    const waiting = Array.from({ length: 20 }, () => begun(edge, "keys-7"));
+    await run(pause(3_400));
+    own.fill("well");
+    expect(await run(Promise.all(waiting))).toEqual(Array(20).fill("answered"));
+    const laterMs = sent.map(({ values }) => (values[0] as { notAfterMs: number }).notAfterMs - 1_002_000);
+    expect(laterMs.slice(0, 3)).toEqual([500, 1_000, 1_500]);
+    expect(Math.max(...laterMs)).toBeLessThanOrEqual(4_000);
+  });
+
+  it("of an object without an owner is not made after its process stood still: its caller has gone", async () => {
+    const edge = setUp(["orphan", "orphan"]);
+    for (let turn = 0; turn < 3; turn++) await edge.call();
+    const waiting = Array.from({ length: 3 }, () => begun(edge, "keys-7"));
+    await edge.run(edge.pause(50));
+    edge.own.fill("well");
+    edge.sent.length = 0;
+    edge.shiftClock(10_000);
+    expect(await edge.run(Promise.all(waiting))).not.toContain("answered");
+    expect(edge.sent).toEqual([]);
+  });
+
+  it("of an object without an owner is refused at once where a thousand wait", async () => {
+    const edge = setUp(["orphan", "orphan"]);
+    for (let turn = 0; turn < 3; turn++) await edge.call();
+    const waiting = Array.from({ length: 1_000 }, () => begun(edge, "keys-7"));
+    await edge.run(edge.pause(50));
+    expect(await edge.call()).toMatchObject({ value: { message: UNOWNED }, ms: 0 });
+    edge.own.fill("well");
+    expect(await edge.run(Promise.all(waiting))).toEqual(Array(1_000).fill("answered"));
+  });
 
   it("of an object without an owner keeps no place from calls of others while it finds out", async () => {
     const edge = setUp(["well"]);
@@ -352,7 +392,7 @@ describe("a call of an edge", () => {
     expect(clock.nowMs() - startedMs).toBe(30);
   });
 
-  it("of an object that lost its owner during the wait for a place finds out, or is refused", async () => {
+  it("of an object that lost its owner during the wait for a place finds out, or waits on", async () => {
     const edge = setUp(["busy"]);
     const { clock, run, pause, silent } = edge;
     silent.add("keys-7");
@@ -364,49 +404,52 @@ describe("a call of an edge", () => {
     const waiting = Array.from({ length: 3 }, () => begun(edge, "keys-7"));
     const ms = waiting.map((work) => work.then(() => clock.nowMs() - startedMs));
     expect(await run(third)).toBe("given up");
-    expect(await run(Promise.all(waiting))).toEqual(["given up", UNOWNED, UNOWNED]);
-    expect(await Promise.all(ms)).toEqual([3_500, 1_700, 1_700]);
+    expect(await run(Promise.all(waiting))).toEqual(Array(3).fill("given up"));
+    expect(await Promise.all(ms)).toEqual([4_000, 4_500, 5_000]);
   });
 
   it("of an object that answers none in time is made by one at a time too", async () => {
     const edge = setUp(["stuck", "stuck"]);
-    for (let turn = 0; turn < 3; turn++) expect(await edge.call()).toMatchObject({ ms: 2_000 });
-    // One after the other, each for 2 s.
-    expect(await outcomesOf(edge, 20)).toEqual({ "given up": 2, [UNOWNED]: 18 });
+    for (let turn = 0; turn < 2; turn++) expect(await edge.call()).toMatchObject({ ms: 2_000 });
+    expect(await edge.call()).toMatchObject({ ms: 4_000 });
+    // One begins each half second, and takes 2 s.
+    edge.log.length = 0;
+    await outcomesOf(edge, 20);
+    expect(edge.log.filter((asked) => asked.startsWith("call"))).toHaveLength(9);
     edge.own.fill("well");
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
   });
 
   it("of an object that its first node waits for is had at another, for 10 s", async () => {
     const { call, own, run, pause } = setUp(["stuck", "orphan", "stuck"]);
-    for (let turn = 0; turn < 3; turn++) await call();
-    expect(await call()).toMatchObject({ value: { message: "no owner" }, asked: "call 1, ping 1" });
+    for (let turn = 0; turn < 3; turn++) await call("finish");
+    expect(await call("finish")).toMatchObject({ value: { message: "no owner" }, asked: "call 1, ping 1" });
     await run(pause(500));
-    expect((await call()).asked).toBe("call 2, ping 2, ping 2");
+    expect((await call("finish")).asked).toBe("call 2, ping 2, ping 2");
     own[1] = "well";
-    expect((await call()).asked).toBe("call 0, ping 0, ping 0");
-    expect(await call()).toMatchObject({ value: "from 1", ms: 30 });
-    expect(await call("finish")).toMatchObject({ value: "from 1", asked: "call 1" });
-    await run(pause(9_000));
+    expect((await call("finish")).asked).toBe("call 0, ping 0, ping 0");
+    expect(await call("finish")).toMatchObject({ value: "from 1", ms: 30 });
     expect(await call()).toMatchObject({ value: "from 1", asked: "call 1" });
+    await run(pause(9_000));
+    expect(await call("finish")).toMatchObject({ value: "from 1", asked: "call 1" });
     own[0] = "well";
     own[1] = "refused";
-    expect(await call()).toMatchObject({ value: "from 0", asked: "call 1, ping 1, call 0" });
+    expect(await call("finish")).toMatchObject({ value: "from 0", asked: "call 1, ping 1, call 0" });
     own[1] = "well";
     await run(pause(2_000));
-    await call();
-    expect((await call()).asked).toBe("call 0");
+    await call("finish");
+    expect((await call("finish")).asked).toBe("call 0");
   });
 
   it("of an object that was found, and is lost again, is had at a third node", async () => {
     const { call, own, run, pause } = setUp(["stuck", "well", "well"]);
-    for (let turn = 0; turn < 4; turn++) await call();
+    for (let turn = 0; turn < 4; turn++) await call("finish");
     own[1] = "orphan";
-    for (let turn = 0; turn < 3; turn++) expect(await call()).toMatchObject({ ms: 1_440 });
-    expect((await call()).asked).toBe("call 1, ping 1");
+    for (let turn = 0; turn < 3; turn++) expect(await call("finish")).toMatchObject({ ms: 1_440 });
+    expect((await call("finish")).asked).toBe("call 1, ping 1");
     await run(pause(500));
-    expect(await call()).toMatchObject({ value: "from 2", asked: "call 2" });
-    expect(await call()).toMatchObject({ value: "from 2", asked: "call 2" });
+    expect(await call("finish")).toMatchObject({ value: "from 2", asked: "call 2" });
+    expect(await call("finish")).toMatchObject({ value: "from 2", asked: "call 2" });
   });
 
   it("of an object that another node had is made at its first one again after the clock went back", async () => {
@@ -428,7 +471,8 @@ describe("a call of an edge", () => {
     const startedMs = clock.nowMs();
     expect(await run(calls.call("IDEMPOTENCY", name, method, VALUES))).toMatch(/^from/);
     expect(clock.nowMs() - startedMs).toBe(30);
-    expect((await call()).ms).toBe(530);
+    // It waits for its turn to find out.
+    expect((await call()).ms).toBe(130);
   });
 
   it.each<readonly [string, number, number]>([
@@ -445,7 +489,7 @@ describe("a call of an edge", () => {
   it("is not refused for longer because the clock went back", async () => {
     const edge = setUp(["orphan", "orphan"]);
     for (let turn = 0; turn < 4; turn++) await edge.call();
-    expect(await outcomesOf(edge, 3)).toEqual({ "given up": 1, [UNOWNED]: 2 });
+    expect(await outcomesOf(edge, 3)).toEqual({ "given up": 3 });
     edge.shiftClock(-300_000);
     edge.own.fill("well");
     expect(await outcomesOf(edge, 20)).toEqual({ answered: 20 });
