@@ -115,41 +115,22 @@ export function stateCalls(options: StateCallsOptions) {
 
   async function ask(call: Call): Promise<unknown> {
     throwWhileUnasked();
-    if (call.kind === "start") return askToStart(call);
-    const endMs = clock.nowMs() + deadlineMsOf(call.kind);
-    const turn = isAwaited(call) ? await turnOf(call, TURN_MS, UNSENT) : "usual";
-    return askInTime({ ...call, turn }, endMs, { answers: [], waitedMs: 0 });
-  }
-
-  /** It may wait for its object's owner, and for its place; its deadline begins then. While the object has no owner a try that failed waits on. */
-  async function askToStart(call: Call): Promise<unknown> {
-    const fromMs = clock.nowMs();
-    const answers: Promise<unknown>[] = [];
-    const sent = (): Sent => ({ answers, waitedMs: clock.nowMs() - fromMs });
-    const mayWait = () => isToCome(fromMs + PLACE_WAIT_MS, clock.nowMs(), PLACE_WAIT_MS);
-    const leftMs = () => (mayWait() ? fromMs + PLACE_WAIT_MS - clock.nowMs() : 0);
-    const send = (turn: Turn) => askInTime({ ...call, turn }, clock.nowMs() + STATE_DEADLINE_MS, sent());
-    const sendInPlace = async () => {
-      const place = await admission.place(STATE_DEADLINE_MS, leftMs());
-      if (place === undefined) throw new StateUnavailable("the state nodes are busy", sent());
-      // Its object may have lost its owner meanwhile.
-      return admission.count(turnOf(call, 0, sent()).then(send), place);
-    };
-    for (;;) {
-      const turn = await turnOf(call, leftMs(), sent());
-      try {
-        // Those that find out are few, and may take long: they keep no place from calls of other objects.
-        return await (turn === "usual" ? sendInPlace() : send(turn));
-      } catch (error) {
-        if (!mayWait() || !ownerless.isWithout(call.method)) throw error;
-      }
+    if (call.kind !== "start") {
+      const endMs = clock.nowMs() + deadlineMsOf(call.kind);
+      const turn = isAwaited(call) ? await turnOf(ownerless, call, TURN_MS, UNSENT) : "usual";
+      return askInTime({ ...call, turn }, endMs, { answers: [], waitedMs: 0 });
     }
-  }
-
-  async function turnOf({ method }: Call, waitMs: number, sent: Sent): Promise<Turn> {
-    const turn = await ownerless.turnOf(method, waitMs);
-    if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", sent);
-    return turn;
+    // It may wait for its object's owner, and for its place.
+    const wait = new Wait(clock);
+    const send = (turn: Turn) => askInTime({ ...call, turn }, clock.nowMs() + STATE_DEADLINE_MS, wait.sent());
+    const sendInPlace = async () => {
+      const place = await admission.place(STATE_DEADLINE_MS, wait.leftMs());
+      if (place === undefined) throw new StateUnavailable("the state nodes are busy", wait.sent());
+      // Its object may have lost its owner meanwhile.
+      return admission.count(turnOf(ownerless, call, 0, wait.sent()).then(send), place);
+    };
+    // Those that find out are few, and may take long: they keep no place from calls of other objects.
+    return inTurn(ownerless, call, wait, (turn) => (turn === "usual" ? sendInPlace() : send(turn)));
   }
 
   function throwWhileUnasked(sent = UNSENT): void {
@@ -297,6 +278,47 @@ const endingLater = ([call, ...rest]: readonly unknown[], byMs: number): readonl
 
 /** By a client. */
 const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";
+
+/** A call's time before its deadline begins. */
+class Wait {
+  readonly #clock: Clock;
+  readonly #fromMs: number;
+  /** Answers of all tries: any may come late. */
+  readonly #answers: Promise<unknown>[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#fromMs = clock.nowMs();
+  }
+
+  leftMs(): number {
+    const nowMs = this.#clock.nowMs();
+    const untilMs = this.#fromMs + PLACE_WAIT_MS;
+    return isToCome(untilMs, nowMs, PLACE_WAIT_MS) ? untilMs - nowMs : 0;
+  }
+
+  sent(): Sent {
+    return { answers: this.#answers, waitedMs: this.#clock.nowMs() - this.#fromMs };
+  }
+}
+
+/** While the object has no owner, a try that failed waits on. */
+async function inTurn(ownerless: Ownerless, call: Call, wait: Wait, send: (turn: Turn) => Promise<unknown>) {
+  for (;;) {
+    const turn = await turnOf(ownerless, call, wait.leftMs(), wait.sent());
+    try {
+      return await send(turn);
+    } catch (error) {
+      if (wait.leftMs() === 0 || !ownerless.isWithout(call.method)) throw error;
+    }
+  }
+}
+
+async function turnOf(ownerless: Ownerless, { method }: Call, waitMs: number, sent: Sent): Promise<Turn> {
+  const turn = await ownerless.turnOf(method, waitMs);
+  if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", sent);
+  return turn;
+}
 
 function note(ownerless: Ownerless, { key, method, turn }: Call, { kind }: Outcome, { name }: Watched): void {
   if (kind === "answered") {

@@ -91,7 +91,7 @@ export class Ownerless {
     }
   }
 
-  /** Nobody owns the object, as far as calls of the method know. */
+  /** The object has no owner, as far as calls of the method know. */
   isWithout(method: string): boolean {
     const found = this.#current(method, this.#clock.nowMs());
     return found !== undefined && found.lastMs - found.sinceMs >= UNANSWERED_MS;
