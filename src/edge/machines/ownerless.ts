@@ -19,8 +19,8 @@ const DROPPED_MS = 500;
  */
 const FOUND_MS = 10_000;
 
-/** Failures from before say nothing of now. */
-const FORGOTTEN_MS = 5_000;
+/** Failures from before the lease say nothing of now. */
+const FORGOTTEN_MS = 20_000;
 
 interface Failures {
   /** Unix times: of the first since the last answer, and of the last. */
