@@ -2,6 +2,7 @@ import type { Clock } from "../../ports/gateway.ts";
 import { STATE_DEADLINE_MS } from "./rpc.ts";
 import type { Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
+import { type Waiter, Waiters } from "./waiters.ts";
 
 /** A pong takes longer where the node, or the edge itself, has more work than it can do. */
 export const BUSY_PONG_MS = 300;
@@ -15,12 +16,10 @@ const SEEN_MS = 1_000;
 /** For so long no node was busy or gone: the limit doubles, and again each time that its effect was seen. */
 const LIMITED_MS = 15_000;
 
-/** More than an edge gets answers for while they wait. */
-const WAITING_MAX = 1_000;
-
-/** A call that waits looks so often. One that has not for long, or does not take its place in time, was dropped with its request. */
+/** Places are left by time, too: calls that wait look for them. */
 const LOOK_MS = 200;
-const DROPPED_MS = 500;
+
+/** A call that waited takes its place within this time, or was dropped with its request. */
 const KEPT_MS = 200;
 
 /** The part of the calls that goes on (RFC 9438 §4.6). */
@@ -35,8 +34,7 @@ interface Place {
 }
 
 /** A call that waits for a place. */
-interface Waiting {
-  seenMs: number;
+interface Waiting extends Waiter {
   kept?: Place;
   readonly call: () => void;
 }
@@ -45,16 +43,15 @@ interface Waiting {
  * A limit of calls under way, by additive increase and multiplicative decrease (RFC 5681 §3.1). After an outage all clients ask
  * again: without a limit nodes work on calls whose callers have given up meanwhile, and do not catch up. A limit begins when a node
  * is busy or none answers, and fades some time after: calls that hang for another reason keep nothing from the others. Calls wait for
- * a place in their order: a client that is refused comes back after a second or more, when there was room long before.
+ * a place in their order.
  */
 export class Admission {
   readonly #clock: Clock;
-  readonly #within: Within;
   /** Oldest first, nearly. The runtime drops a request that its client leaves: its calls end by time alone. */
   readonly #underWay = new Set<Place>();
   /** For calls that waited and have not taken theirs yet. */
   readonly #kept = new Set<Place>();
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting: Waiters<Waiting>;
   #limit = Number.POSITIVE_INFINITY;
   #limitedUntilMs = 0;
   #loweredUntilMs = 0;
@@ -62,14 +59,14 @@ export class Admission {
 
   constructor(clock: Clock, within: Within) {
     this.#clock = clock;
-    this.#within = within;
+    this.#waiting = new Waiters(clock, within, LOOK_MS);
   }
 
   /** For a call that ends `forMs` after it has its place. `undefined`: there was none within `waitMs`. */
   async place(forMs: number, waitMs: number): Promise<Place | undefined> {
     this.#letIn();
     if (this.#isFull()) {
-      const kept = this.#waiting.size < WAITING_MAX ? await this.#wait(waitMs) : undefined;
+      const kept = await this.#wait(waitMs);
       if (kept === undefined) return undefined;
       this.#kept.delete(kept);
     }
@@ -78,20 +75,13 @@ export class Admission {
     return place;
   }
 
-  async #wait(waitMs: number): Promise<Place | undefined> {
+  #wait(waitMs: number): Promise<Place | undefined> {
     const { called, waiting } = waitingFrom(this.#clock.nowMs());
-    const givesUpAtMs = waiting.seenMs + waitMs;
-    do {
-      this.#waiting.add(waiting);
-      await this.#within(called, Math.min(LOOK_MS, Math.max(0, givesUpAtMs - waiting.seenMs)));
-      waiting.seenMs = this.#clock.nowMs();
-      // After the process stood still, or its clock was set: the caller has gone.
-      if (waiting.seenMs > givesUpAtMs) break;
+    const look = () => {
       this.#letIn();
-      if (waiting.kept !== undefined) return waiting.kept;
-    } while (isToCome(givesUpAtMs, waiting.seenMs, waitMs));
-    this.#waiting.delete(waiting);
-    return undefined;
+      return waiting.kept;
+    };
+    return this.#waiting.wait(waiting, waitMs, look, called);
   }
 
   async count<Value>(work: Promise<Value>, place: Place): Promise<Value> {
@@ -117,15 +107,12 @@ export class Admission {
   }
 
   #letIn(): void {
-    const nowMs = this.#clock.nowMs();
     for (const waiting of this.#waiting) {
-      if (Math.abs(nowMs - waiting.seenMs) <= DROPPED_MS) {
-        if (this.#isFull()) return;
-        waiting.kept = { untilMs: nowMs + KEPT_MS };
-        this.#kept.add(waiting.kept);
-        waiting.call();
-      }
-      this.#waiting.delete(waiting);
+      if (this.#isFull()) return;
+      waiting.kept = { untilMs: this.#clock.nowMs() + KEPT_MS };
+      this.#kept.add(waiting.kept);
+      this.#waiting.leave(waiting);
+      waiting.call();
     }
   }
 

@@ -7,7 +7,7 @@ import { systemClock } from "../platform.ts";
 import type { CallKind, ThinClass, TimedCall } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
 import { Ownerless, type Turn } from "./ownerless.ts";
-import { PLACE_WAIT_MS, STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
+import { START_WAIT_MS, STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
 import { never, platformTimer, type Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
@@ -293,8 +293,8 @@ class Wait {
 
   leftMs(): number {
     const nowMs = this.#clock.nowMs();
-    const untilMs = this.#fromMs + PLACE_WAIT_MS;
-    return isToCome(untilMs, nowMs, PLACE_WAIT_MS) ? untilMs - nowMs : 0;
+    const untilMs = this.#fromMs + START_WAIT_MS;
+    return isToCome(untilMs, nowMs, START_WAIT_MS) ? untilMs - nowMs : 0;
   }
 
   sent(): Sent {

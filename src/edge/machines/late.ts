@@ -2,7 +2,7 @@ import { waitUntil } from "cloudflare:workers";
 import type { Clock } from "../../ports/gateway.ts";
 import type { Env } from "../env.ts";
 import { callObject, systemClock, systemPause } from "../platform.ts";
-import { PLACE_WAIT_MS } from "./rpc.ts";
+import { START_WAIT_MS } from "./rpc.ts";
 
 /** Clocks of machines may differ by this: a state node that is further from its bucket's leaves the cluster. */
 export const CLOCKS_MS = 2_000;
@@ -32,14 +32,14 @@ export interface LateOptions {
   readonly pause: (ms: number) => Promise<void>;
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** For how long calls may wait before they are sent. They then end so much later. */
-  readonly placeWaitMs?: number;
+  readonly startWaitMs?: number;
 }
 
 const PLATFORM: LateOptions = { clock: systemClock, pause: systemPause, waitUntil };
 
 /** On an edge calls may wait for a place. */
 export const lateWorkOf = ({ STATE_1 }: Env): LateWork =>
-  new LateWork({ ...PLATFORM, placeWaitMs: STATE_1 === undefined ? 0 : PLACE_WAIT_MS });
+  new LateWork({ ...PLATFORM, startWaitMs: STATE_1 === undefined ? 0 : START_WAIT_MS });
 
 /** Works of an isolate at once. Beyond, leases end what was taken. */
 export const LATE_WORKS_MAX = 1_000;
@@ -58,7 +58,7 @@ export class LateWork {
 
   /** Calls in time. A call that fails may have taken something, or still take it: that is released. */
   async take<Value>(taking: Taking<Value>): Promise<Value> {
-    const { clock, placeWaitMs = 0 } = this.#options;
+    const { clock, startWaitMs = 0 } = this.#options;
     const { deadlineMs } = taking;
     let last: Promise<Value> | undefined;
     let endMs = 0;
@@ -68,10 +68,10 @@ export class LateWork {
       return last;
     };
     try {
-      return await callObject(send, placeWaitMs + deadlineMs, true);
+      return await callObject(send, startWaitMs + deadlineMs, true);
     } catch (error) {
       const sent = isUnsent(error) ? undefined : last;
-      const notAfterMs = endMs + (isUnavailable(error) ? error.waitedMs : placeWaitMs);
+      const notAfterMs = endMs + (isUnavailable(error) ? error.waitedMs : startWaitMs);
       if (sent !== undefined && taking.leaseMs > 0) this.#start(() => this.#release(taking, sent, notAfterMs));
       throw error;
     }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../ports/gateway.ts";
-import { never, type Within } from "./timer.ts";
+import type { Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
+import { Waiters } from "./waiters.ts";
 
 /** A slow bucket hands an object over in less. */
 const UNANSWERED_MS = 4_000;
@@ -8,10 +9,6 @@ const UNANSWERED_MS = 4_000;
 /** One call in this time finds out whether the object has an owner again. The others look so often whether one has. */
 const FIND_OUT_MS = 500;
 const LOOK_MS = 100;
-
-/** More than an edge gets answers for when the object is back. One that has not looked for this long was dropped with its request. */
-const WAITING_MAX = 1_000;
-const DROPPED_MS = 500;
 
 /**
  * A node that found the object is asked first for this long. workerd gives a connection to a frozen node 5 s, in which
@@ -40,17 +37,16 @@ export type Turn = "usual" | number;
  */
 export class Ownerless {
   readonly #clock: Clock;
-  readonly #within: Within;
+  /** Calls of all objects. */
+  readonly #waiting: Waiters;
   /** By object and method. Their number is that of the tables' sequences and of fixed shards. */
   readonly #failures = new Map<string, Failures>();
-  /** Calls that wait, by when they looked last, the oldest first. */
-  readonly #waiting = new Map<object, number>();
   /** The nodes that found objects, by object. */
   readonly #found = new Map<string, { readonly node: string; readonly untilMs: number }>();
 
   constructor(clock: Clock, within: Within) {
     this.#clock = clock;
-    this.#within = within;
+    this.#waiting = new Waiters(clock, within, LOOK_MS);
   }
 
   noteFailure(method: string): void {
@@ -74,47 +70,34 @@ export class Ownerless {
     return undefined;
   }
 
-  /** While another call finds out, it waits: a client that is refused comes back after a second or more. `undefined`: for longer than that. */
+  /** While another call finds out, it waits. `undefined`: for longer than that, or too many do. */
   async turnOf(method: string, waitMs: number): Promise<Turn | undefined> {
-    const startedMs = this.#clock.nowMs();
-    const endMs = startedMs + waitMs;
-    const self = {};
-    for (;;) {
-      const turn = this.#turnOf(method);
-      const nowMs = this.#clock.nowMs();
-      if (turn !== undefined || !isToCome(endMs, nowMs, waitMs) || this.#isFull()) return turn;
-      this.#waiting.set(self, nowMs);
-      await this.#within(never(), Math.min(LOOK_MS, endMs - nowMs));
-      this.#waiting.delete(self);
-      // After the process stood still, or its clock was set: the caller has gone.
-      if (this.#clock.nowMs() > endMs) return undefined;
-    }
+    const look = () => this.#turnOf(method);
+    const turn = look();
+    if (turn !== undefined || waitMs === 0) return turn;
+    return this.#waiting.wait({ seenMs: this.#clock.nowMs() }, waitMs, look);
   }
 
   /** The object has no owner, as far as calls of the method know. */
   isWithout(method: string): boolean {
-    const found = this.#current(method, this.#clock.nowMs());
-    return found !== undefined && found.lastMs - found.sinceMs >= UNANSWERED_MS;
-  }
-
-  #isFull(): boolean {
-    const nowMs = this.#clock.nowMs();
-    for (const [waiting, seenMs] of this.#waiting) {
-      if (Math.abs(nowMs - seenMs) <= DROPPED_MS) break;
-      this.#waiting.delete(waiting);
-    }
-    return this.#waiting.size >= WAITING_MAX;
+    return this.#lasting(method, this.#clock.nowMs()) !== undefined;
   }
 
   /** `undefined`: another call finds out. */
   #turnOf(method: string): Turn | undefined {
     const nowMs = this.#clock.nowMs();
-    const found = this.#current(method, nowMs);
-    if (found === undefined || !this.isWithout(method)) return "usual";
+    const found = this.#lasting(method, nowMs);
+    if (found === undefined) return "usual";
     if (isToCome(found.nextMs, nowMs, FIND_OUT_MS)) return undefined;
     found.nextMs = nowMs + FIND_OUT_MS;
     found.tries += 1;
     return found.tries;
+  }
+
+  /** Failures for longer than it takes to hand the object over. */
+  #lasting(method: string, nowMs: number): Failures | undefined {
+    const found = this.#current(method, nowMs);
+    return found !== undefined && found.lastMs - found.sinceMs >= UNANSWERED_MS ? found : undefined;
   }
 
   #current(method: string, nowMs: number): Failures | undefined {

@@ -1,8 +1,8 @@
 /** Calls that a client waits for end so soon on an edge. */
 export const STATE_DEADLINE_MS = 2_000;
 
-/** A call that takes something waits so long before, for its object's owner and for its place at busy nodes. Clients that give up sooner ask again. */
-export const PLACE_WAIT_MS = 4_000;
+/** A call that takes something waits so long before, for its object's owner and for its place. Clients that give up sooner ask again. */
+export const START_WAIT_MS = 4_000;
 
 /** A state node as edges know it: its entrypoint `State`. Methods are only added, since edges and nodes are upgraded one by one. */
 export interface StateRpc {

@@ -242,15 +242,15 @@ describe("a call of an edge", () => {
     expect(await call()).toMatchObject({ value: "from 0", asked: "call 0" });
   });
 
-  /** Calls that begin now, by what became of them once all have ended. */
-  const outcomesOf = async ({ calls, run }: ReturnType<typeof setUp>, count: number, method = "begin") => {
-    const made = Array.from({ length: count }, () =>
-      calls.call("IDEMPOTENCY", "keys-7", method, VALUES).then(
-        () => "answered",
-        (error: StateUnavailable) => (error.late === undefined ? error.message : "given up"),
-      ),
+  /** A call that begins now: what becomes of it. */
+  const begun = ({ calls }: ReturnType<typeof setUp>, name: string, method = "begin") =>
+    calls.call("IDEMPOTENCY", name, method, VALUES).then(
+      () => "answered",
+      (error: StateUnavailable) => (error.late === undefined ? error.message : "given up"),
     );
-    const outcomes = await run(Promise.all(made));
+  /** Calls that begin now, by what became of them once all have ended. */
+  const outcomesOf = async (edge: ReturnType<typeof setUp>, count: number, method?: string) => {
+    const outcomes = await edge.run(Promise.all(Array.from({ length: count }, () => begun(edge, "keys-7", method))));
     return Object.fromEntries([...new Set(outcomes)].map((one) => [one, outcomes.filter((is) => is === one).length]));
   };
   /** Until so many calls that began now were all answered. */
@@ -328,12 +328,6 @@ describe("a call of an edge", () => {
     own.fill("orphan");
     expect(await call()).toMatchObject({ ms: 1_440 });
   });
-
-  const begun = ({ calls }: ReturnType<typeof setUp>, name: string) =>
-    calls.call("IDEMPOTENCY", name, "begin", VALUES).then(
-      () => "answered",
-      (error: StateUnavailable) => (error.late === undefined ? error.message : "given up"),
-    );
 
   it("of an object without an owner waits until it has one, and says so much later until when its caller waits", async () => {
     const edge = setUp(["orphan", "orphan"]);

@@ -49,7 +49,7 @@ const STARTED: BegunInTime = { state: "started", record: CALL.proposal, isResume
 const RUNNING: BegunInTime = { state: "running", retryAfterSeconds: 5, untilMs: 9 };
 
 /** The port over an object that answers as a test says. Background work has a time of its own. */
-function setUp(begins: readonly (Answer | Promise<Answer>)[], lost = 0, placeWaitMs = 0) {
+function setUp(begins: readonly (Answer | Promise<Answer>)[], lost = 0, startWaitMs = 0) {
   const time = virtualTime();
   const background: Promise<unknown>[] = [];
   const begun: TimedBegin[] = [];
@@ -68,7 +68,7 @@ function setUp(begins: readonly (Answer | Promise<Answer>)[], lost = 0, placeWai
   };
   const namespace = { idFromName: () => "x", get: () => object } as unknown as Env["IDEMPOTENCY"];
   const { clock, pause, run } = time;
-  const late = new LateWork({ clock, pause, waitUntil: (work) => void background.push(work), placeWaitMs });
+  const late = new LateWork({ clock, pause, waitUntil: (work) => void background.push(work), startWaitMs });
   const keys = durableIdempotency(namespace, WAIT_MS, late, clock);
   const settle = () => run(Promise.all(background));
   return { keys, begun, finished, background, settle, clock };
