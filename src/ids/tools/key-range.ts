@@ -51,10 +51,13 @@ export const hasKey = (range: KeyRange, key: number): boolean =>
 export function sharedKey(one: KeyRange, other: KeyRange): number | undefined {
   const least = Math.max(one.first, other.first);
   const step = stepOf(one);
-  // The other's keys repeat after its own step.
+  // Remainders by the other's step repeat after this many keys, and each that they share is among them.
+  const triesMax = stepOf(other) / commonDivisor(step, stepOf(other));
   let key = least + remainder(one.first - least, step);
-  for (let tries = 0; tries < stepOf(other) && key <= one.last; tries++, key += step) {
+  for (let tries = 0; tries < triesMax && key <= one.last; tries++, key += step) {
     if (hasKey(other, key)) return key;
   }
   return undefined;
 }
+
+const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b));

@@ -133,7 +133,6 @@ const walkerOf = <Owner>(root: Node<Owner>) => {
     for (;;) {
       const { whole, literals, id, wildcard, below } = node;
       if (whole !== undefined) {
-        if (whole.choice === undefined) return { entity: whole.owner, idStart, idEnd, hint: whole.hint };
         const found = settle(whole, asked, idStart, idEnd);
         if (found !== undefined) return found;
       }

@@ -115,8 +115,6 @@ describe("a range from a first key on", () => {
     for (let key = from - 2; key < from + 2 * parts; key++) expect(count(key)).toBe(key < from ? 0 : 1);
     for (let key = PRIMARY_KEY_MAX; key > PRIMARY_KEY_MAX - parts; key--) expect(count(key)).toBe(1);
     for (const [at, one] of all.entries()) {
-      // A pair takes a microsecond for each part: of many parts, each 16th meets the others.
-      if (at % Math.ceil(parts / 64) > 0) continue;
       expect(all.slice(at + 1).filter((other) => sharedKey(one, other) !== undefined)).toEqual([]);
     }
   });

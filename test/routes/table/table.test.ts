@@ -119,20 +119,19 @@ describe("/-/table", () => {
 });
 
 describe("a table with faults", () => {
-  /** Two of each kind that a text can say; the check itself is tried with all. */
-  const cases = Object.entries(FAULT_CASES).flatMap(([kind, ofKind]) =>
-    ofKind
-      .flatMap(([what, change, faults]) => {
-        const body = faults.length === 0 ? undefined : bodyOf(change(sampleTable()));
-        return body === undefined || body.length > TABLE_BYTES_MAX ? [] : [[kind, what, body] as const];
-      })
-      .slice(0, 2),
-  );
+  const cases = Object.values(FAULT_CASES)
+    .flat()
+    .filter(([, , faults]) => faults.length > 0);
 
-  it("is refused with the same faults as everywhere, by each kind", async () => {
+  it(`is refused with the same faults as everywhere, in each of ${cases.length} ways`, async () => {
     const { send, put } = client();
-    expect(new Set(cases.map(([kind]) => kind)).size).toBeGreaterThan(Object.keys(FAULT_CASES).length - 12);
-    for (const [, what, body] of cases) {
+    let passedOver = 0;
+    for (const [what, change] of cases) {
+      const body = bodyOf(change(sampleTable()));
+      if (body === undefined || body.length > TABLE_BYTES_MAX) {
+        passedOver++;
+        continue;
+      }
       const loaded = loadTableText(body, 1);
       if (loaded.ok) throw new Error(`${what} is no fault`);
       const expected = { faults: loaded.error.slice(0, 100), faultCount: loaded.error.length };
@@ -142,7 +141,8 @@ describe("a table with faults", () => {
       expect(await problemOf(await send("POST", "/-/table/check", body))).toMatchObject(expected);
     }
     expect((await send("GET", "/-/table")).headers.get("etag")).toBe('"0"');
-  });
+    expect(passedOver).toBeLessThan(12);
+  }, 300_000);
 
   it.each([
     ["no JSON", "{", /not JSON/],

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { getSystemErrorMap } from "node:util";
 import { type Address, addressText, isWildcard } from "../addresses.ts";
 import { httpsAsk, NoStateNode } from "../mirror/ask.ts";
+import { codeOf } from "../mirror/platform.ts";
 
 /** One line of a check. Errors stop a machine, warnings and notes do not. */
 export interface Finding {
@@ -36,13 +37,11 @@ export const askPlain = ({ host, port }: Address, path: string, deadlineMs = DEA
     sent.once("error", (error) =>
       resolve({
         why: signal.aborted ? `no answer within ${deadlineMs / 1000} s` : whyOf(error),
-        isOther: codeOf(error).startsWith("HPE_"),
+        isOther: codeOf(error)?.startsWith("HPE_") === true,
       }),
     );
     sent.end();
   });
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
 export const whyOf = (error: unknown): string => {
   const { errno, message } = error as NodeJS.ErrnoException;
@@ -146,7 +145,7 @@ function jsonObject(text: string): object | undefined {
 const REFUSAL =
   /^(?:CERT_|ERR_TLS_CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_|INVALID_CA$|INVALID_PURPOSE$|ERR_SSL_\w*(?:CERTIFICATE|UNKNOWN_CA))/;
 
-const isRefusal = (error: unknown): boolean => REFUSAL.test(codeOf(error));
+const isRefusal = (error: unknown): boolean => REFUSAL.test(codeOf(error) ?? "");
 
 /** As an edge reaches it. */
 export const reachable = ({ host, port }: Address): string => addressText({ host: hostInUrl(host), port });
