@@ -9,6 +9,7 @@ import { connect, createServer, type Server } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../../../src/host/machines/certificates.ts";
 import { httpsAsk } from "../../../src/host/machines/mirror/ask.ts";
+import { stateNodes } from "../../../src/host/machines/operate/nodes.ts";
 import { buildGateway } from "../../../src/host/self-hosting.ts";
 import { edgeArgs, killAll, nodeArgs, ORDER, pidIn, type Serving, serve, startOrigin, writeTable } from "./serving.ts";
 
@@ -174,6 +175,25 @@ describe("an edge", () => {
       "speaks no TLS: name stateListen of a state node",
     );
     close();
+  });
+
+  it.each<[string, string, object]>([
+    ["200", '{"nodes":[]}', { machines: { nodes: [] } }],
+    ["503", "{}", { status: 503 }],
+    ["404", "{}", { isOther: true, why: "answers otherwise (404): name stateListen of a state node" }],
+    ["200", "[", { isOther: true, why: "answers otherwise (200): name stateListen of a state node" }],
+    ["200", "null", { isOther: true, why: "answers otherwise (200): name stateListen of a state node" }],
+  ])("takes a server with a state node's certificate that answers %s %s for what it is", async (status, body, seen) => {
+    const server = createServer(identity("tls/state"), (socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => socket.end(`HTTP/1.1 ${status} X\r\nconnection: close\r\n\r\n${body}`));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const asker = stateNodes(at("tls/edge"));
+    const { port } = server.address() as { readonly port: number };
+    expect(await asker.see(`127.0.0.1:${port}`)).toMatchObject(seen);
+    asker.close();
+    server.close();
   });
 
   it("does not start with a certificate that has ended, and says so", async () => {
