@@ -6,10 +6,12 @@ import { defineConfig } from "vitest/config";
 
 // Programs that tests start are run by no npm, however the tests are: it changes how messages name the command.
 delete process.env["npm_command"];
+// All folders that tests make are in this one, and are removed with it.
+const scratch = mkdtempSync(join(tmpdir(), "waybill-tests-"));
+process.env["TMPDIR"] = scratch;
+process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
 // Hundreds of commands start sooner. Tests copy the sources: in the project's own folder each copy would be kept for ever.
-const compiled = mkdtempSync(join(tmpdir(), "waybill-compiled-"));
-process.env["NODE_COMPILE_CACHE"] = compiled;
-process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
+process.env["NODE_COMPILE_CACHE"] = join(scratch, "compiled");
 
 /** An origin behind a binding. */
 const describeRequest = async (request: Request): Promise<Response> => {

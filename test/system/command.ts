@@ -1,10 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -25,12 +24,8 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** A folder of this test file's own, removed at its end. */
-const scratchFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "waybill-cli-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
-  return folder;
-};
+/** A new folder. It is removed with all that a run of tests makes. */
+const scratchFolder = (): string => mkdtempSync(join(tmpdir(), "waybill-cli-"));
 
 /** A folder in which the fixtures' table is the one that commands find by themselves. */
 export const tableFolder = (table: unknown = DECLARED_TABLE): string => {
