@@ -7,7 +7,7 @@ import { systemClock } from "../platform.ts";
 import type { CallKind, ThinClass, TimedCall } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
 import { Ownerless, type Turn } from "./ownerless.ts";
-import { START_WAIT_MS, STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
+import { START_WAIT_MS, STATE_DEADLINE_MS, type StateRpc, saysLate } from "./rpc.ts";
 import { never, platformTimer, type Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 
@@ -47,6 +47,7 @@ export interface StateCallsOptions {
 
 /** A call as it was sent to nodes. */
 interface Sent {
+  /** One for each try. */
   readonly answers: Promise<unknown>[];
   /** For the object's owner, and a place. */
   readonly waitedMs: number;
@@ -56,17 +57,15 @@ const UNSENT: Sent = { answers: [], waitedMs: 0 };
 
 /** A call without an answer. */
 export class StateUnavailable extends Error {
-  /** The first answer that still comes; `undefined` where no node was asked: the call was never made. */
-  readonly late: Promise<unknown> | undefined;
+  /** One for each try; some still come. None where no node was asked: the call was never made. */
+  readonly answers: readonly Promise<unknown>[];
   /** The call ended so much later than its caller counted. */
   readonly waitedMs: number;
 
   constructor(why: string, { answers, waitedMs }: Sent = UNSENT, cause?: unknown) {
     super(why, { cause });
     this.waitedMs = waitedMs;
-    this.late = answers.length === 0 ? undefined : Promise.any(answers);
-    // Most callers do not look at it.
-    this.late?.catch(() => undefined);
+    this.answers = answers;
   }
 }
 
@@ -78,8 +77,15 @@ type Outcome = Settled | { readonly kind: "failed"; readonly error: unknown } | 
 
 /** `waitedMs`: before it. */
 type Send = (rpc: StateRpc, waitedMs: number) => Promise<unknown>;
-/** `method`: with its object. */
-type Call = Readonly<{ key: string; method: string; kind: CallKind; send: Send; turn?: Turn }>;
+/** `method`: with its object. `isAnswered`: by an earlier try. */
+type Call = Readonly<{
+  key: string;
+  method: string;
+  kind: CallKind;
+  send: Send;
+  turn?: Turn;
+  isAnswered?: () => boolean;
+}>;
 
 class Watched {
   readonly name: string;
@@ -122,7 +128,8 @@ export function stateCalls(options: StateCallsOptions) {
     }
     // It may wait for its object's owner, and for its place.
     const wait = new Wait(clock);
-    const send = (turn: Turn) => askInTime({ ...call, turn }, clock.nowMs() + STATE_DEADLINE_MS, wait.sent());
+    const heard = wait.heard(call);
+    const send = (turn: Turn) => askInTime({ ...heard, turn }, clock.nowMs() + STATE_DEADLINE_MS, wait.sent());
     const sendInPlace = async () => {
       const place = await admission.place(STATE_DEADLINE_MS, wait.leftMs());
       if (place === undefined) throw new StateUnavailable("the state nodes are busy", wait.sent());
@@ -130,7 +137,8 @@ export function stateCalls(options: StateCallsOptions) {
       return admission.count(turnOf(ownerless, call, 0, wait.sent()).then(send), place);
     };
     // Those that find out are few, and may take long: they keep no place from calls of other objects.
-    return inTurn(ownerless, call, wait, (turn) => (turn === "usual" ? sendInPlace() : send(turn)));
+    const last = inTurn(ownerless, call, wait, (turn) => (turn === "usual" ? sendInPlace() : send(turn)));
+    return Promise.race([wait.answer, last]);
   }
 
   function throwWhileUnasked(sent = UNSENT): void {
@@ -157,13 +165,15 @@ export function stateCalls(options: StateCallsOptions) {
     endMs: number,
     sent: Sent,
   ): Promise<{ kind: "answered"; value: unknown } | { kind: "failed"; error: StateUnavailable }> {
-    const { kind, send } = call;
+    const { kind, send, isAnswered = () => false } = call;
     let wasAsked = false;
     for (const node of candidates(call)) {
       if (clock.nowMs() >= endMs) break;
       wasAsked = true;
       // A change that a dead node got may be made later: it is not handed one.
       if ((node.downAtMs > 0 || kind === "once") && !(await isThere(node, endMs))) continue;
+      // During the ping the process may have stood still, and during a pause an earlier try may have been answered.
+      if (clock.nowMs() >= endMs || isAnswered()) throw unanswered(kind, sent);
       const work = promiseOf(() => send(node.rpc, sent.waitedMs));
       sent.answers.push(work);
       const outcome = await outcomeOf(node, work, endMs);
@@ -171,7 +181,7 @@ export function stateCalls(options: StateCallsOptions) {
       if (outcome.kind === "answered") return outcome;
       if (outcome.kind === "failed")
         return { kind: "failed", error: new StateUnavailable(messageOf(outcome.error), sent, outcome.error) };
-      if (outcome.kind === "late") throw new StateUnavailable(`no answer within ${deadlineMsOf(kind)} ms`, sent);
+      if (outcome.kind === "late") throw unanswered(kind, sent);
       if (kind === "once") throw new StateUnavailable("the state node went away during the call", sent);
     }
     if (wasAsked) {
@@ -279,16 +289,22 @@ const endingLater = ([call, ...rest]: readonly unknown[], byMs: number): readonl
 /** By a client. */
 const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";
 
-/** A call's time before its deadline begins. */
+/** A call's time before its deadline begins, over all its tries. */
 class Wait {
+  /** The first answer of any try, however late. */
+  readonly answer: Promise<unknown>;
   readonly #clock: Clock;
   readonly #fromMs: number;
-  /** Answers of all tries: any may come late. */
   readonly #answers: Promise<unknown>[] = [];
+  #isAnswered = false;
+  #noteAnswer: (value: unknown) => void = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#fromMs = clock.nowMs();
+    this.answer = new Promise((resolve) => {
+      this.#noteAnswer = resolve;
+    });
   }
 
   leftMs(): number {
@@ -300,22 +316,36 @@ class Wait {
   sent(): Sent {
     return { answers: this.#answers, waitedMs: this.#clock.nowMs() - this.#fromMs };
   }
+
+  /** The call, whose tries are all heard. */
+  heard(call: Call): Call {
+    const send: Send = async (rpc, waitedMs) => {
+      const value = await call.send(rpc, waitedMs);
+      // A try that came late changed nothing: another one may do it.
+      if (!saysLate(value)) {
+        this.#isAnswered = true;
+        this.#noteAnswer(value);
+      }
+      return value;
+    };
+    return { ...call, send, isAnswered: () => this.#isAnswered };
+  }
 }
 
-/** While the object has no owner, a try that failed waits on. */
+/** While the object has no owner, a try that failed waits on. Another one may have found it meanwhile. */
 async function inTurn(ownerless: Ownerless, call: Call, wait: Wait, send: (turn: Turn) => Promise<unknown>) {
   for (;;) {
     const turn = await turnOf(ownerless, call, wait.leftMs(), wait.sent());
     try {
       return await send(turn);
     } catch (error) {
-      if (wait.leftMs() === 0 || !ownerless.isWithout(call.method)) throw error;
+      if (wait.leftMs() === 0 || (turn === "usual" && !ownerless.isWithout(call.method))) throw error;
     }
   }
 }
 
-async function turnOf(ownerless: Ownerless, { method }: Call, waitMs: number, sent: Sent): Promise<Turn> {
-  const turn = await ownerless.turnOf(method, waitMs);
+async function turnOf(ownerless: Ownerless, { method, kind }: Call, waitMs: number, sent: Sent): Promise<Turn> {
+  const turn = await ownerless.turnOf(method, kind === "start" ? kind : "prompt", waitMs);
   if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", sent);
   return turn;
 }
@@ -326,6 +356,9 @@ function note(ownerless: Ownerless, { key, method, turn }: Call, { kind }: Outco
     ownerless.noteAnswer(method);
   } else if (kind !== "down") ownerless.noteFailure(method);
 }
+
+const unanswered = (kind: CallKind, sent: Sent): StateUnavailable =>
+  new StateUnavailable(`no answer within ${deadlineMsOf(kind)} ms`, sent);
 
 const deadlineMsOf = (kind: CallKind): number =>
   kind === "long" || kind === "once" ? LONG_DEADLINE_MS : STATE_DEADLINE_MS;

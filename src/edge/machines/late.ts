@@ -70,9 +70,9 @@ export class LateWork {
     try {
       return await callObject(send, startWaitMs + deadlineMs, true);
     } catch (error) {
-      const sent = isUnsent(error) ? undefined : last;
+      const answers = isUnavailable(error) ? error.answers : last === undefined ? [] : [last];
       const notAfterMs = endMs + (isUnavailable(error) ? error.waitedMs : startWaitMs);
-      if (sent !== undefined && taking.leaseMs > 0) this.#start(() => this.#release(taking, sent, notAfterMs));
+      if (answers.length > 0 && taking.leaseMs > 0) this.#start(() => this.#release(taking, answers, notAfterMs));
       throw error;
     }
   }
@@ -82,14 +82,22 @@ export class LateWork {
     this.#start(() => this.#repeat(send, untilMs));
   }
 
-  async #release<Value>(taking: Taking<Value>, sent: Promise<Value>, notAfterMs: number): Promise<void> {
+  /** `answers`: one for each try. A try that took it is released at once, one without an answer when it can no longer take it. */
+  async #release<Value>(taking: Taking<Value>, answers: readonly Promise<Value>[], notAfterMs: number): Promise<void> {
     const { clock, pause } = this.#options;
     // By a clock that is behind, the object takes it so much later.
     const settled = pause(Math.max(0, notAfterMs + 2 * CLOCKS_MS - clock.nowMs())).then(() => undefined);
-    const answer = await Promise.race([lateAnswer(sent), settled]);
-    if (answer !== undefined && !taking.hasTaken(answer)) return;
-    const untilMs = clock.nowMs() + taking.leaseMs;
-    if (!(await taking.release())) await this.#repeat(taking.release, untilMs);
+    const unanswered = answers.map(async (each): Promise<boolean> => {
+      const answer = await Promise.race([each.catch(() => NEVER), settled]);
+      if (answer !== undefined && taking.hasTaken(answer)) await this.#untilReleased(taking);
+      return answer === undefined;
+    });
+    if ((await Promise.all(unanswered)).includes(true)) await this.#untilReleased(taking);
+  }
+
+  async #untilReleased<Value>({ release, leaseMs }: Taking<Value>): Promise<void> {
+    const untilMs = this.#options.clock.nowMs() + leaseMs;
+    if (!(await release())) await this.#repeat(release, untilMs);
   }
 
   async #repeat(send: () => Promise<boolean>, untilMs: number): Promise<void> {
@@ -112,21 +120,10 @@ export class LateWork {
 
 /** `StateUnavailable` of an edge's calls, without its module: one machine never loads that. */
 interface Unavailable<Value> {
-  readonly late: Promise<Value> | undefined;
+  readonly answers: readonly Promise<Value>[];
   readonly waitedMs: number;
 }
 
-const isUnavailable = (error: unknown): error is Unavailable<never> => error instanceof Error && "late" in error;
-
-const isUnsent = (error: unknown): boolean => isUnavailable(error) && error.late === undefined;
-
-/** The answer that comes after all; it waits for ever where none does. */
-const lateAnswer = <Value>(sent: Promise<Value>): Promise<Value> =>
-  sent
-    .catch((error: unknown) => (isUnavailable(error) ? error.late : undefined))
-    .then(
-      (answer) => answer ?? NEVER,
-      () => NEVER,
-    );
+const isUnavailable = (error: unknown): error is Unavailable<never> => error instanceof Error && "answers" in error;
 
 const NEVER = new Promise<never>(() => undefined);

@@ -4,6 +4,9 @@ export const STATE_DEADLINE_MS = 2_000;
 /** A call that takes something waits so long before, for its object's owner and for its place. Clients that give up sooner ask again. */
 export const START_WAIT_MS = 4_000;
 
+/** Whether an object says that a call came after its caller's wait: it changed nothing. */
+export const saysLate = (answer: unknown): boolean => (answer as { state?: unknown } | null)?.state === "late";
+
 /** A state node as edges know it: its entrypoint `State`. Methods are only added, since edges and nodes are upgraded one by one. */
 export interface StateRpc {
   /** Whether the node answers at all. */

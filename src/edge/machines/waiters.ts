@@ -19,6 +19,9 @@ export class Waiters<Own extends Waiter = Waiter> {
   readonly #within: Within;
   readonly #lookMs: number;
   readonly #waiting = new Set<Own>();
+  /** When a call came or looked last, Unix ms. */
+  #seenMs = 0;
+  #sparedUntilMs = 0;
 
   /** Each looks every `lookMs`. */
   constructor(clock: Clock, within: Within, lookMs: number) {
@@ -34,6 +37,7 @@ export class Waiters<Own extends Waiter = Waiter> {
     look: () => Found | undefined,
     called: Promise<void> = never(),
   ): Promise<Found | undefined> {
+    this.#note(own.seenMs);
     if (this.#isFull()) return undefined;
     const endMs = own.seenMs + waitMs;
     let found: Found | undefined;
@@ -41,6 +45,7 @@ export class Waiters<Own extends Waiter = Waiter> {
       this.#waiting.add(own);
       await this.#within(called, Math.min(this.#lookMs, Math.max(0, endMs - own.seenMs)));
       own.seenMs = this.#clock.nowMs();
+      this.#note(own.seenMs);
       // After the process stood still, or its clock was set: the caller has gone.
       if (own.seenMs > endMs) break;
       found = look();
@@ -52,10 +57,18 @@ export class Waiters<Own extends Waiter = Waiter> {
   /** Those that wait, the first first, without those that were dropped. */
   *[Symbol.iterator](): Generator<Own> {
     const nowMs = this.#clock.nowMs();
+    this.#note(nowMs);
+    const isSpared = isToCome(this.#sparedUntilMs, nowMs, DROPPED_MS);
     for (const own of this.#waiting) {
-      if (Math.abs(nowMs - own.seenMs) <= DROPPED_MS) yield own;
+      if (isSpared || Math.abs(nowMs - own.seenMs) <= DROPPED_MS) yield own;
       else this.#waiting.delete(own);
     }
+  }
+
+  /** After the process stood still none has looked, and all are about to: they keep their places. */
+  #note(nowMs: number): void {
+    if (Math.abs(nowMs - this.#seenMs) > DROPPED_MS) this.#sparedUntilMs = nowMs + DROPPED_MS;
+    this.#seenMs = nowMs;
   }
 
   /** It has what it waits for. */

@@ -131,7 +131,11 @@ it.each<readonly [string, agoMs: number, lostMs: number]>([
   isDropped = true;
   for (let at = 0; at < 2; at++) void place(1_000);
   isDropped = false;
-  await run(pause(agoMs));
+  // Other calls come meanwhile, by which it knows that the process goes on.
+  for (let ms = 0; ms < agoMs; ms += 100) {
+    expect(await run(place(0))).toBeUndefined();
+    await run(pause(Math.min(100, agoMs - ms)));
+  }
   // Two places: the one that is left, and one that comes with the answer.
   await admission.count(Promise.resolve(), first);
   const startedMs = clock.nowMs();
@@ -167,6 +171,30 @@ it.each([600, 4_000])("a call that waits has no place once the clock has passed 
   shiftMs += DEADLINE_MS + byMs;
   expect(await time.run(waiting)).toBeUndefined();
   expect(await time.run(place(0))).toBeDefined();
+});
+
+it("calls that wait keep their order, and no more than a thousand wait, although the process stands still", async () => {
+  const time = virtualTime();
+  let shiftMs = 0;
+  const admission = new Admission({ nowMs: () => time.clock.nowMs() + shiftMs }, time.within);
+  admission.startAgain();
+  const places = Array.from({ length: 8 }, () => admission.place(DEADLINE_MS, 0));
+  const first = await time.run(places[0] as (typeof places)[number]);
+  if (first === undefined) throw new Error("there is room");
+  const waits = (count: number) => Array.from({ length: count }, () => admission.place(DEADLINE_MS, 3_000));
+  const waiting = waits(1_000);
+  await time.run(time.pause(100));
+  for (let stall = 0; stall < 3; stall++) {
+    shiftMs += 501;
+    const later = waits(10);
+    expect(await time.run(Promise.all(later))).toEqual(Array(10).fill(undefined));
+  }
+  // The first two that wait have the place of a call that ends, and the one that comes with its answer.
+  await admission.count(Promise.resolve(), first);
+  const order: number[] = [];
+  for (const [at, own] of waiting.entries()) void own.then((place) => place && order.push(at));
+  await time.run(time.pause(0));
+  expect(order).toEqual([0, 1]);
 });
 
 it("more than a thousand calls do not wait", async () => {

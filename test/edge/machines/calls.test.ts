@@ -32,10 +32,12 @@ interface Asked {
   readonly method: string;
   readonly own: Behaviour[];
   readonly pause: (ms: number) => Promise<void>;
+  /** Calls that are stuck: each is answered by a test. */
+  readonly held?: ((value: unknown) => void)[];
 }
 
 /** The fake of a state node. */
-async function answerOf({ at, what, method, own, pause }: Asked): Promise<unknown> {
+async function answerOf({ at, what, method, own, pause, held = [] }: Asked): Promise<unknown> {
   const isCall = what === "call";
   switch (own[at]) {
     case "refused":
@@ -56,7 +58,7 @@ async function answerOf({ at, what, method, own, pause }: Asked): Promise<unknow
       await pause(!isCall ? 5 : own[at] === "slow" ? 1_500 : 3_000);
       return `from ${at}`;
     case "stuck":
-      if (isCall) return new Promise(() => undefined);
+      if (isCall) return new Promise((arrive) => held.push(arrive));
       await pause(5);
       return undefined;
     case "busy":
@@ -102,13 +104,14 @@ function setUp(behaviours: readonly Behaviour[]) {
   const sent: { readonly method: string; readonly values: readonly unknown[] }[] = [];
   /** Objects that answer nothing, at whichever node. */
   const silent = new Set<string>();
+  const held: ((value: unknown) => void)[] = [];
   const rank = rankedFor(
     KEY,
     NAMES.slice(0, own.length).map((name) => ({ name })),
   ).map(({ name }) => name);
   const answer = (at: number, what: "call" | "ping", method = "begin"): Promise<unknown> => {
     log.push(`${what} ${at}`);
-    return answerOf({ at, what, method, own, pause: time.pause });
+    return answerOf({ at, what, method, own, pause: time.pause, held });
   };
   const rpcOf = (name: string): StateRpc => {
     const at = rank.indexOf(name);
@@ -144,7 +147,7 @@ function setUp(behaviours: readonly Behaviour[]) {
     return { value, ms: clock.nowMs() - startedMs, asked: log.join(", ") };
   };
   const { pause, run } = time;
-  return { clock, shiftClock, pause, run, calls, call, own, log, sent, silent, background };
+  return { clock, shiftClock, pause, run, calls, call, own, log, sent, silent, held, background };
 }
 
 describe("a call of an edge", () => {
@@ -215,13 +218,13 @@ describe("a call of an edge", () => {
   it("fails unasked for 500 ms after nobody answered, and then by one probe at a time", async () => {
     const { call, own, run, pause, calls, log, clock } = setUp(["frozen"]);
     const first = await call();
-    expect((first.value as StateUnavailable).late).toBeInstanceOf(Promise);
+    expect((first.value as StateUnavailable).answers).toHaveLength(1);
     for (const waitMs of [0, 490]) {
       await run(pause(waitMs));
       const { value, ms, asked } = await call();
-      expect([(value as Error).message, (value as StateUnavailable).late, ms, asked]).toEqual([
+      expect([(value as Error).message, (value as StateUnavailable).answers, ms, asked]).toEqual([
         "no state node answered a moment ago",
-        undefined,
+        [],
         0,
         "",
       ]);
@@ -234,7 +237,7 @@ describe("a call of an edge", () => {
     );
     const errors = await run(Promise.all(many));
     expect(log).toEqual(["ping 0"]);
-    expect(errors.every((error) => error instanceof StateUnavailable && error.late === undefined)).toBe(true);
+    expect(errors.every((error) => error instanceof StateUnavailable && error.answers.length === 0)).toBe(true);
     expect(clock.nowMs() - startedMs).toBe(1_000);
     own[0] = "well";
     await run(pause(500));
@@ -246,7 +249,7 @@ describe("a call of an edge", () => {
   const begun = ({ calls }: ReturnType<typeof setUp>, name: string, method = "begin") =>
     calls.call("IDEMPOTENCY", name, method, VALUES).then(
       () => "answered",
-      (error: StateUnavailable) => (error.late === undefined ? error.message : "given up"),
+      (error: StateUnavailable) => (error.answers.length === 0 ? error.message : "given up"),
     );
   /** Calls that begin now, by what became of them once all have ended. */
   const outcomesOf = async (edge: ReturnType<typeof setUp>, count: number, method?: string) => {
@@ -363,6 +366,78 @@ describe("a call of an edge", () => {
     expect(await edge.call()).toMatchObject({ value: { message: UNOWNED }, ms: 0 });
     edge.own.fill("well");
     expect(await edge.run(Promise.all(waiting))).toEqual(Array(1_000).fill("answered"));
+  });
+
+  it.each([0, 1_000])(
+    "that gives back waits for its object's owner although %i that take something wait",
+    async (begins) => {
+      const edge = setUp(["orphan", "orphan"]);
+      for (let turn = 0; turn < 6; turn++) await edge.call("finish");
+      for (let turn = 0; turn < 3; turn++) await edge.call();
+      for (let at = 0; at < begins; at++) void begun(edge, "keys-7");
+      await edge.run(edge.pause(600));
+      edge.own.fill("well");
+      expect(await outcomesOf(edge, 20, "finish")).toEqual({ answered: 20 });
+    },
+  );
+
+  it("of an object that another call found meanwhile is tried again, although its own try hangs", async () => {
+    const edge = setUp(["stuck", "stuck"]);
+    const { own, run, pause, call } = edge;
+    for (let turn = 0; turn < 4; turn++) await call();
+    const waiting = Array.from({ length: 20 }, () => begun(edge, "keys-7"));
+    // Three tries hang. Then one node has a connection to the owner.
+    await run(pause(1_100));
+    own[0] = "well";
+    expect(await run(Promise.all(waiting))).toEqual(Array(20).fill("answered"));
+  });
+
+  it("that is tried again has the answer of whichever try is answered first, and is not sent again", async () => {
+    const edge = setUp(["stuck", "stuck"]);
+    const { call, run, pause, held, clock, calls, sent } = edge;
+    for (let turn = 0; turn < 4; turn++) await call();
+    held.length = 0;
+    sent.length = 0;
+    const startedMs = clock.nowMs();
+    const values = [{ key: "own", notAfterMs: 1_002_000 }];
+    const work = calls
+      .call("IDEMPOTENCY", "keys-7", "begin", values)
+      .then((value) => [value, clock.nowMs() - startedMs]);
+    // Another call has the turn when its try ends.
+    await run(pause(1_950));
+    void begun(edge, "keys-7");
+    await run(pause(300));
+    held[0]?.("from the owner");
+    expect(await run(work)).toEqual(["from the owner", 2_250]);
+    await run(pause(5_000));
+    expect(sent.filter((each) => (each.values[0] as { key: string }).key === "own")).toHaveLength(1);
+  });
+
+  it("that is tried again goes on where an object says that an earlier try came late", async () => {
+    const { call, run, pause, held } = setUp(["stuck", "stuck"]);
+    for (let turn = 0; turn < 4; turn++) await call();
+    held.length = 0;
+    const work = call();
+    await pause(3_000);
+    expect(held).toHaveLength(2);
+    held[0]?.({ state: "late" });
+    await pause(500);
+    held[1]?.("from the owner");
+    expect(await work).toMatchObject({ value: "from the owner", ms: 3_500 });
+    await run(pause(0));
+  });
+
+  it("is not made after the process stood still during a ping", async () => {
+    const edge = setUp(["refused"]);
+    const { own, run, pause, shiftClock, sent, calls } = edge;
+    await edge.call();
+    own[0] = "well";
+    await run(pause(600));
+    sent.length = 0;
+    const work = calls.call("IDEMPOTENCY", "keys-7", "begin", VALUES).catch((error: StateUnavailable) => error.message);
+    await run(pause(2));
+    shiftClock(3_500);
+    expect([await run(work), sent]).toEqual(["no answer within 2000 ms", []]);
   });
 
   it("of an object without an owner keeps no place from calls of others while it finds out", async () => {
@@ -566,7 +641,7 @@ describe("a call of an edge", () => {
     const startedMs = clock.nowMs();
     const { value, ms } = await call();
     expect([(value as StateUnavailable).message, ms]).toEqual(["no answer within 2000 ms", 2_000]);
-    expect(await run((value as StateUnavailable).late as Promise<unknown>)).toBe("from 0");
+    expect(await run(Promise.all((value as StateUnavailable).answers))).toEqual(["from 0"]);
     expect(clock.nowMs() - startedMs).toBe(3_000);
   });
 

@@ -122,6 +122,25 @@ describe("a begin without an answer in time", () => {
     expect(finished.map(({ atMs }) => atMs)).toEqual([0]);
   });
 
+  const LATE: BegunInTime = { state: "late", nowMs: 9 };
+  it.each<readonly [string, readonly (BegunInTime | "never" | "fails")[], readonly number[]]>([
+    ["the first came late, the second took the key", [LATE, STARTED], [0]],
+    ["each took it: the second may have done so after the first was released", [STARTED, STARTED], [0, 0]],
+    ["the first took it, the second may still", [STARTED, "never"], [0, END_MS]],
+    ["the first failed, the second found another attempt", ["fails", RUNNING], [END_MS]],
+    ["neither was answered", ["never", "never"], [END_MS]],
+    ["neither took it", [LATE, RUNNING], []],
+  ])("at an edge that tried twice: %s", async (_, answers, releases) => {
+    const own = answers.map((answer): Promise<unknown> => {
+      if (answer === "fails") return Promise.reject(new Error("connection lost"));
+      return answer === "never" ? new Promise(() => undefined) : Promise.resolve(answer);
+    });
+    const { keys, finished, settle } = setUp([new StateUnavailable("no answer", { answers: own, waitedMs: 0 })]);
+    expect((await keys.begin(CALL)).ok).toBe(false);
+    await settle();
+    expect(finished.map(({ atMs }) => atMs)).toEqual(releases);
+  });
+
   it("at an edge, where it may wait for a place first, has so much longer", async () => {
     const answer = new Promise<Answer>((resolve) => setTimeout(() => resolve(STARTED), 3 * WAIT_MS));
     const { keys, begun } = setUp([answer, "never"], 0, 5 * WAIT_MS);

@@ -68,7 +68,6 @@ async function sendKeyed(
   const { ttlMs, leaseMs } = creation.create.idempotency;
   const proposed = chosen.ok ? chosen.value : [];
   const call = { scope, key, attempt: attemptToken(entropy) };
-  const leaseUntilMs = clock.nowMs() + leaseMs;
   const begun = await begin(idempotency, keyed, {
     ...call,
     proposal: proposalOf(creation, proposed),
@@ -88,6 +87,7 @@ async function sendKeyed(
     context.keyUntilMs = undefined;
     return context.fail(chosen.error);
   }
+  const leaseUntilMs = clock.nowMs() + leaseMs;
   const finish: Finish = (answer) => {
     const isVoid = check?.isFalse === true;
     return idempotency.finish({ ...call, isVoid, leaseUntilMs, ...(answer && !isVoid ? { answer } : {}) });
