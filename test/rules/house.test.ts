@@ -9,6 +9,7 @@ import {
   LINES_MAX,
   loneFiles,
   longFiles,
+  modulePromises,
   privateWords,
   projectFiles,
   subjectlessComments,
@@ -45,6 +46,18 @@ describe("the house", () => {
     const other = planted("src/a/other.ts", 1, 'import { x } from "./little.ts";');
     expect(loneFiles([user, other, planted("src/a/little.ts", 20)])).toEqual([]);
     expect(loneFiles([user, planted("src/a/little.ts", 60)])).toEqual([]);
+  });
+
+  it("makes no promise when a module of the worker is loaded", () => {
+    expect(modulePromises(files)).toEqual([]);
+    const lines = [
+      "const NEVER = new Promise<never>(() => undefined);",
+      "export const DONE: Promise<void> = Promise.resolve();",
+      "const never = () => new Promise(() => undefined);",
+      "  const own = new Promise(() => undefined);",
+    ];
+    const planted = ["src/edge/a.ts", "src/host/a.ts"].map((path) => ({ path, text: lines.join("\n") }));
+    expect(modulePromises(planted)).toEqual([`src/edge/a.ts:1: ${lines[0]}`, `src/edge/a.ts:2: ${lines[1]}`]);
   });
 
   it("says the subject of a comment first", () => {

@@ -119,6 +119,16 @@ export const subjectlessComments = (files: readonly File[]): readonly string[] =
       text.split("\n").flatMap((line, at) => (SUBJECTLESS.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
     );
 
+/** In a module of the worker: the request that loads it owns the promise, and no other may wait for it. */
+const MODULE_PROMISE = /^(?:export )?(?:const|let) [^=]*= (?:new Promise\b|Promise\.)/;
+
+export const modulePromises = (files: readonly File[]): readonly string[] =>
+  files
+    .filter(({ path }) => path.startsWith("src/") && !/^src\/(?:cli|host)\//.test(path))
+    .flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, at) => (MODULE_PROMISE.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
+    );
+
 export const words = (files: readonly File[], paths = /./): number =>
   files
     .filter(({ path }) => paths.test(path))

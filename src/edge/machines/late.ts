@@ -3,6 +3,7 @@ import type { Clock } from "../../ports/gateway.ts";
 import type { Env } from "../env.ts";
 import { callObject, systemClock, systemPause } from "../platform.ts";
 import { START_WAIT_MS } from "./rpc.ts";
+import { never } from "./timer.ts";
 
 /** Clocks of machines may differ by this: a state node that is further from its bucket's leaves the cluster. */
 export const CLOCKS_MS = 2_000;
@@ -88,7 +89,7 @@ export class LateWork {
     // By a clock that is behind, the object takes it so much later.
     const settled = pause(Math.max(0, notAfterMs + 2 * CLOCKS_MS - clock.nowMs())).then(() => undefined);
     const unanswered = answers.map(async (each): Promise<boolean> => {
-      const answer = await Promise.race([each.catch(() => NEVER), settled]);
+      const answer = await Promise.race([each.catch(never), settled]);
       if (answer !== undefined && taking.hasTaken(answer)) await this.#untilReleased(taking);
       return answer === undefined;
     });
@@ -125,5 +126,3 @@ interface Unavailable<Value> {
 }
 
 const isUnavailable = (error: unknown): error is Unavailable<never> => error instanceof Error && "answers" in error;
-
-const NEVER = new Promise<never>(() => undefined);

@@ -198,10 +198,14 @@ export class IsolateTable implements Tables, ToldTables {
   }
 
   #useBundled(): Promise<Result<LoadedTable, TableError>> {
-    this.#bundled ??= this.#loadBundled().finally(() => {
+    if (this.#bundled !== undefined) return this.#bundled;
+    const loading = this.#loadBundled().finally(() => {
       this.#bundled = undefined;
     });
-    return this.#bundled;
+    this.#bundled = loading;
+    // Other requests wait for it, though the one that began it may end.
+    this.#options.waitUntil(loading.catch(() => undefined));
+    return loading;
   }
 
   async #loadBundled(): Promise<Result<LoadedTable, TableError>> {

@@ -15,11 +15,13 @@ beforeAll(async () => {
   orders = await startOrders();
   const origin = { origins: [{ url: orders.url }] };
   const create = { key: { country: { header: "x-country" } }, idempotency: { keepAnswer: {}, leaseSeconds: 5 } };
+  const longCreate = { ...create, idempotency: { keepAnswer: {}, leaseSeconds: 120 } };
   table = {
     regions: { eu: { ...origin, health: { path: "/healthz" } }, us: origin },
     countries: { KZ: 5 },
     entities: {
       order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }], create },
+      parcel: { path: "/parcels/:id", ids: [{ layout: "iuid", service: 2 }], create: longCreate },
       person: { path: "/person/:id", ids: [{ layout: "luuid", class: "com.example.Person" }] },
       ticket: { path: "/tickets/:id", ids: [{ layout: "snowflake" }] },
       shop: { path: "/shops/:id", directory: "slug" },
@@ -49,9 +51,9 @@ const ask = async (url: string, method = "GET", body?: unknown, headers: Record<
 
 const edge = (at: number): string => machines.edges[at % machines.edges.length] as string;
 
-const create = (at: number, key: string) => {
+const create = (at: number, key: string, path = "/orders") => {
   const headers = { "idempotency-key": `"${key}"`, "content-type": "application/json", "x-country": "KZ" };
-  return ask(`${edge(at)}/orders`, "POST", { item: "tea" }, headers);
+  return ask(edge(at) + path, "POST", { item: "tea" }, headers);
 };
 
 const ORDER = "/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
@@ -208,6 +210,27 @@ describe("while the state node is gone", () => {
       .toBe(201);
     expect(seen).not.toContain("/-/problems/idempotency-key-in-use");
   });
+});
+
+it("a create whose answer was lost on its way gives its key back long before the lease ends", async () => {
+  const make = (key: string) => create(0, key, "/parcels");
+  expect((await make("heard")).status).toBe(201);
+  machines.network.become("deaf");
+  const refused = await make("unheard").finally(() => machines.network.become("up"));
+  expect([refused.status, refused.json["type"]]).toEqual([503, "/-/problems/idempotency-unavailable"]);
+  const seen = new Set<unknown>();
+  await expect
+    .poll(
+      async () => {
+        const { status, json } = await make("unheard");
+        seen.add(json["type"] ?? status);
+        return status;
+      },
+      { timeout: 30_000, interval: 200 },
+    )
+    .toBe(201);
+  // The node had taken it.
+  expect(seen).toContain("/-/problems/idempotency-key-in-use");
 });
 
 it("a state node with CHECK_SECONDS=0 asks no origin whether it is well", async () => {

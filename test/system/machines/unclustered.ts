@@ -51,7 +51,7 @@ async function startProcess(config: string, sockets: readonly string[]): Promise
 /** The network before a state node, at one port for its whole life. */
 async function startNetwork() {
   let target = 0;
-  let state: "up" | "down" | "silent" = "up";
+  let state: "up" | "down" | "silent" | "deaf" = "up";
   const open = new Set<Socket>();
   const server = createServer((client) => {
     if (state === "down") {
@@ -64,7 +64,9 @@ async function startNetwork() {
       [far, client],
     ] as const) {
       open.add(own);
-      own.on("data", (bytes) => state !== "silent" && other.write(bytes));
+      own.on("data", (bytes) => {
+        if (state === "up" || (state === "deaf" && own === client)) other.write(bytes);
+      });
       own.on("error", () => other.destroy());
       own.on("close", () => {
         open.delete(own);
@@ -81,10 +83,10 @@ async function startNetwork() {
     lead(port: number) {
       target = port;
     },
-    /** `silent`: nothing arrives, and nobody is told. */
+    /** `silent`: nothing arrives, and no side is told. `deaf`: calls arrive, and no answer. */
     become(next: typeof state) {
       state = next;
-      if (next !== "silent") cut();
+      if (next === "up" || next === "down") cut();
     },
     async stop() {
       cut();
