@@ -1,6 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
 import type { Clock } from "../../ports/gateway.ts";
 import type { Env } from "../env.ts";
+import { reportDefect } from "../log.ts";
 import { callObject, systemClock, systemPause } from "../platform.ts";
 import { START_WAIT_MS } from "./rpc.ts";
 import { never } from "./timer.ts";
@@ -115,7 +116,7 @@ export class LateWork {
     const end = (): void => {
       this.#running--;
     };
-    this.#options.waitUntil(work().then(end, end));
+    this.#options.waitUntil(work().catch(reportDefect).finally(end));
   }
 }
 
