@@ -11,7 +11,8 @@ const post = (body: unknown, headers: Record<string, string> = { "idempotency-ke
   body: JSON.stringify(body),
 });
 
-const fieldsOf = (response: Response) => Object.fromEntries(response.headers);
+/** But for the second in which it was answered. */
+const fieldsOf = ({ headers }: Response) => Object.fromEntries([...headers].filter(([name]) => name !== "date"));
 
 describe("POST /mint with an idempotency key", () => {
   it("gives a retry the same IDs, in either spelling of the key", async () => {
