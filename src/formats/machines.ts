@@ -120,6 +120,10 @@ export function shownMachines({ edges, nodes, published }: Machines) {
   return { published, nodes: nodes.map(shown), edges: edges.map(shown) };
 }
 
+/** Whether a mirror has a change that state nodes do not have: their state is older than it, or another. */
+export const isAhead = (own: MirroredChange, published: MirroredChange | undefined): boolean =>
+  published !== undefined && isBehind(published, own);
+
 /** Whether a mirror lacks the last change. */
 export const isBehind = (own: MirroredChange, published: MirroredChange | undefined): boolean =>
   published !== undefined &&

@@ -128,6 +128,17 @@ describe("the status of a cluster", () => {
     ["well, with an earlier version", [{}, { object: "a" }], []],
     ["two states", [{ object: "a" }, { object: "b" }], [/^state nodes have different states, /]],
     ["two edges of one name", [{ edges: [{ ...EDGE, isTwice: true }] }], [/^edge e1: two edges have this name, /]],
+    ["an edge that is behind", [{ edges: [{ ...EDGE, revision: 2 }] }], [/^edge e1: it has revision 2, and another /]],
+    [
+      "an edge that has a later revision, whatever it hears",
+      [{ edges: [{ ...EDGE, revision: 4, change: 1, ageMs: 90_000, silent: ["s1"] }] }],
+      [/^edge e1: it has revision 4, change 1, which no state node has: /],
+    ],
+    [
+      "an edge that has a later change",
+      [{ edges: [{ ...EDGE, change: 5 }] }],
+      [/^edge e1: it has revision 3, change 5, /],
+    ],
     ["an edge of which no time is known", [{ edges: [{ ...EDGE, heardAt: "" }] }], [/^edge e1: it has not asked /]],
   ])("is %s", async (_, nodes, faults) => {
     const found = await faultsOf(...nodes);

@@ -65,8 +65,8 @@ Examples:
   $ waybill cluster status --config /etc/waybill/state.json
   $ waybill cluster status --config /etc/waybill/edge.json --json
 
-Exit code: 0 if all is well; 2 if a node is not ready, or an edge is behind, silent, or has a mirror older than a minute;
-1 if a file cannot be read.`,
+Exit code: 0 if all is well; 2 if a node is not ready, or an edge is behind or ahead, silent, or has a mirror older than a
+minute; 1 if a file cannot be read.`,
   run: async (runtime, _, { config, json }) => {
     const options = await Promise.all(config.map((path) => machineOf(path, runtime)));
     const { clusterStatus, knownMachines } = await import("../../../host/machines/operate/status.ts");
@@ -101,9 +101,9 @@ function formatStatus({ published, leases, nodes, edges, faults }: ClusterStatus
     ...section(
       "edges",
       alignColumns(
-        edges.map(({ name, revision, change, version, processes, mirrorAgeMs, heardMs, isBehind }) => [
+        edges.map(({ name, revision, change, version, processes, mirrorAgeMs, heardMs, isBehind, isAhead }) => [
           name,
-          `revision ${revision}, change ${change}${isBehind ? ", behind" : ""}`,
+          `revision ${revision}, change ${change}${isBehind ? ", behind" : isAhead ? ", ahead" : ""}`,
           `mirror ${seconds(mirrorAgeMs)} old`,
           `heard ${seconds(heardMs)} ago`,
           `version ${version}`,

@@ -1,4 +1,4 @@
-import { isBehind } from "../../../formats/machines.ts";
+import { isAhead, isBehind } from "../../../formats/machines.ts";
 import { type Address, addressText } from "../addresses.ts";
 import type { MachineOptions } from "../options.ts";
 import {
@@ -32,6 +32,8 @@ export interface EdgeStatus
   readonly mirrorAgeMs: number;
   readonly heardMs: number;
   readonly isBehind: boolean;
+  /** It has a change that the state nodes do not have. */
+  readonly isAhead: boolean;
 }
 
 /** The cluster as the files of some machines name it. */
@@ -112,7 +114,8 @@ function edgesOf({ edges = [], published, time }: MachinesAnswer, nowMs: number)
   return edges.map(({ name, revision, change, version, processes, ageMs, silent = [], isTwice, heardAt }) => {
     const heardMs = Math.max(0, atMs - Date.parse(heardAt));
     const own = { name, revision, change, version, processes, silent, ...(isTwice && { isTwice }) };
-    return { ...own, mirrorAgeMs: ageMs + heardMs, heardMs, isBehind: isBehind(own, published) };
+    const order = { isBehind: isBehind(own, published), isAhead: isAhead(own, published) };
+    return { ...own, mirrorAgeMs: ageMs + heardMs, heardMs, ...order };
   });
 }
 
@@ -124,13 +127,16 @@ function faultsOf(leases: ClusterStatus["leases"], nodes: ClusterStatus["nodes"]
   ];
 }
 
+const AHEAD = "no state node has: their bucket lost it, or is another. The log of the edge says more";
+
 function edgeFaults(edges: readonly EdgeStatus[]): readonly string[] {
-  return edges.flatMap(({ name, revision, isBehind, isTwice, heardMs, mirrorAgeMs, silent = [] }) => {
+  return edges.flatMap(({ name, revision, change, isBehind, isAhead, isTwice, heardMs, mirrorAgeMs, silent = [] }) => {
     const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
     if (isTwice) return [`edge ${name}: two edges have this name, and one hides the other; give each its own`];
     // A time that cannot be read is none.
     if (!(heardMs < STALE_MS)) return [`edge ${name}: it has not asked for ${seconds(heardMs)}`];
     if (isBehind) return [`edge ${name}: it has revision ${revision}, and another is published`];
+    if (isAhead) return [`edge ${name}: it has revision ${revision}, change ${change}, which ${AHEAD}`];
     if (mirrorAgeMs >= STALE_MS) return [`edge ${name}: its mirror is ${seconds(mirrorAgeMs)} old`];
     return silent.length === 0 ? [] : [`edge ${name}: it gets no answer from ${silent.join(" and ")}`];
   });
