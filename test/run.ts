@@ -39,9 +39,19 @@ const parts = (name: string, count: number): readonly Step[] =>
     return { ...tests(name, `--shard=${part}`), name: `${name} ${part}` };
   });
 
-const CHECKS: Stage = [script("types"), tests("rules"), script("lint"), script("zones")];
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
-  "--all": [[...CHECKS, tests("unit"), tests("system"), tests("worker"), ...parts("console", 4)]],
+  "--all": [
+    [
+      script("types"),
+      tests("rules"),
+      script("lint"),
+      script("zones"),
+      tests("unit"),
+      tests("system"),
+      tests("worker"),
+      ...parts("console", 4),
+    ],
+  ],
   "--unit": [[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]],
   "--slow": [[tests("slow"), tests("slow-worker"), tests("slow-system")], [tests("outside")]],
   "--console": [[tests("console"), tests("unit", "test/console")], [tests("outside", "test/system/console")]],

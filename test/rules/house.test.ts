@@ -56,8 +56,10 @@ describe("the house", () => {
       "const never = () => new Promise(() => undefined);",
       "  const own = new Promise(() => undefined);",
     ];
-    const planted = ["src/edge/a.ts", "src/host/a.ts"].map((path) => ({ path, text: lines.join("\n") }));
-    expect(modulePromises(planted)).toEqual([`src/edge/a.ts:1: ${lines[0]}`, `src/edge/a.ts:2: ${lines[1]}`]);
+    const planted = ["src/edge/a.ts", "src/host/a.ts", "routes/a.ts"].map((path) => ({ path, text: lines.join("\n") }));
+    expect(modulePromises(planted)).toEqual(
+      ["src/edge/a.ts", "routes/a.ts"].flatMap((path) => [`${path}:1: ${lines[0]}`, `${path}:2: ${lines[1]}`]),
+    );
   });
 
   it("says the subject of a comment first", () => {

@@ -113,21 +113,19 @@ export const privateWords = (files: readonly File[]): readonly string[] =>
 const SUBJECTLESS = /^\s*(?:\/\*\*|\/\/|\*|\/\*)\s*(?:What|Who|That|Of|Which)\b/;
 
 export const subjectlessComments = (files: readonly File[]): readonly string[] =>
-  files
-    .filter(isCode)
-    .flatMap(({ path, text }) =>
-      text.split("\n").flatMap((line, at) => (SUBJECTLESS.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
-    );
+  files.filter(isCode).flatMap((file) => linesWith(SUBJECTLESS, file));
 
 /** In a module of the worker: the request that loads it owns the promise, and no other may wait for it. */
 const MODULE_PROMISE = /^(?:export )?(?:const|let) [^=]*= (?:new Promise\b|Promise\.)/;
 
 export const modulePromises = (files: readonly File[]): readonly string[] =>
   files
-    .filter(({ path }) => path.startsWith("src/") && !/^src\/(?:cli|host)\//.test(path))
-    .flatMap(({ path, text }) =>
-      text.split("\n").flatMap((line, at) => (MODULE_PROMISE.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
-    );
+    .filter(({ path }) => /^(?:routes|src\/(?!cli\/|host\/))/.test(path))
+    .flatMap((file) => linesWith(MODULE_PROMISE, file));
+
+/** Each with its place. */
+const linesWith = (pattern: RegExp, { path, text }: File): readonly string[] =>
+  text.split("\n").flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : []));
 
 export const words = (files: readonly File[], paths = /./): number =>
   files

@@ -127,8 +127,6 @@ function faultsOf(leases: ClusterStatus["leases"], nodes: ClusterStatus["nodes"]
   ];
 }
 
-const AHEAD = "no state node has: their bucket lost it, or is another. The log of the edge says more";
-
 function edgeFaults(edges: readonly EdgeStatus[]): readonly string[] {
   return edges.flatMap(({ name, revision, change, isBehind, isAhead, isTwice, heardMs, mirrorAgeMs, silent = [] }) => {
     const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
@@ -136,7 +134,8 @@ function edgeFaults(edges: readonly EdgeStatus[]): readonly string[] {
     // A time that cannot be read is none.
     if (!(heardMs < STALE_MS)) return [`edge ${name}: it has not asked for ${seconds(heardMs)}`];
     if (isBehind) return [`edge ${name}: it has revision ${revision}, and another is published`];
-    if (isAhead) return [`edge ${name}: it has revision ${revision}, change ${change}, which ${AHEAD}`];
+    const own = `edge ${name}: it has revision ${revision}, change ${change}`;
+    if (isAhead) return [`${own}, which no state node has: their bucket lost it, or is another`];
     if (mirrorAgeMs >= STALE_MS) return [`edge ${name}: its mirror is ${seconds(mirrorAgeMs)} old`];
     return silent.length === 0 ? [] : [`edge ${name}: it gets no answer from ${silent.join(" and ")}`];
   });
