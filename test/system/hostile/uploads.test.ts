@@ -156,9 +156,16 @@ describe("a request that got no answer", () => {
     const path = stack.pathTo(again.name, again.entity);
     const bytes = `${head(again.method, path, again.fields)}${FRAMINGS.length(5, 5)}`;
     const answer = await ask(stack.gateway.port, bytes, { patienceMs: PATIENCE_MS });
-    expect(outcomeOf(answer, again.expected)).toEqual(outcomeExpected(again.expected));
-    const sent = requests.map(({ startLine, body }) => [startLine, body]);
-    expect(sent).toEqual(Array.from({ length: again.seen }, () => [`${again.method} ${path} HTTP/1.1`, "xxxxx"]));
+    // The gateway may ask with a GET whether the origin is there at all.
+    const sent = requests
+      .filter(({ startLine }) => !startLine.startsWith("GET"))
+      .map((one) => [one.startLine, one.body]);
+    const expected = Array.from({ length: again.seen }, () => [`${again.method} ${path} HTTP/1.1`, "xxxxx"]);
+    // One comparison: an answer that should not have come is read beside the requests that led to it.
+    expect({ outcome: outcomeOf(answer, again.expected), sent }).toEqual({
+      outcome: outcomeExpected(again.expected),
+      sent: expected,
+    });
   });
 });
 
