@@ -7,11 +7,11 @@ import { reportDefect } from "./log.ts";
 type Method = (...values: readonly unknown[]) => unknown;
 
 /**
- * How an edge calls a method. `prompt`: a client waits. `start`: so too, and its first value is a `TimedCall`: it waits for a
- * place while nodes are busy. `long`: an operator may wait. These may be made again at another state node after one that
+ * How an edge calls a method. `prompt`: a client waits. `patient`: so too, and it waits for its object's owner and, while nodes
+ * are busy, for a place. `start`: so too, and its first value is a `TimedCall`. `long`: an operator may wait. These may be made again at another state node after one that
  * went away. `once`: the same would be another change.
  */
-export type CallKind = "prompt" | "start" | "long" | "once";
+export type CallKind = "prompt" | "patient" | "start" | "long" | "once";
 
 /** A call that takes something which others cannot have until a later call. `notAfterMs`: when its caller no longer waits, Unix ms. */
 export interface TimedCall {

@@ -24,7 +24,7 @@ const HANDED_OVER_MS = [200, 400, 800] as const;
 /** When no node answered, calls fail unasked for this long; then they find out about each. */
 const UNASKED_MS = 500;
 
-/** A call that takes nothing waits so long for another one to find out about its object. A ping has its second after it. */
+/** A prompt call waits so long for another one to find out about its object. A ping has its second after it. */
 const TURN_MS = 500;
 
 /** Operators wait for the others, whose callers have deadlines of their own. */
@@ -121,7 +121,7 @@ export function stateCalls(options: StateCallsOptions) {
 
   async function ask(call: Call): Promise<unknown> {
     throwWhileUnasked();
-    if (call.kind !== "start") {
+    if (!isPatient(call)) {
       const endMs = clock.nowMs() + deadlineMsOf(call.kind);
       const turn = isAwaited(call) ? await turnOf(ownerless, call, TURN_MS, UNSENT) : "usual";
       return askInTime({ ...call, turn }, endMs, { answers: [], waitedMs: 0 });
@@ -287,7 +287,9 @@ const endingLater = ([call, ...rest]: readonly unknown[], byMs: number): readonl
 };
 
 /** By a client. */
-const isAwaited = ({ kind }: Call): boolean => kind === "start" || kind === "prompt";
+const isAwaited = (call: Call): boolean => call.kind === "prompt" || isPatient(call);
+
+const isPatient = ({ kind }: Call): boolean => kind === "start" || kind === "patient";
 
 /** A call's time before its deadline begins, over all its tries. */
 class Wait {
@@ -344,8 +346,8 @@ async function inTurn(ownerless: Ownerless, call: Call, wait: Wait, send: (turn:
   }
 }
 
-async function turnOf(ownerless: Ownerless, { method, kind }: Call, waitMs: number, sent: Sent): Promise<Turn> {
-  const turn = await ownerless.turnOf(method, kind === "start" ? kind : "prompt", waitMs);
+async function turnOf(ownerless: Ownerless, call: Call, waitMs: number, sent: Sent): Promise<Turn> {
+  const turn = await ownerless.turnOf(call.method, isPatient(call) ? "patient" : "prompt", waitMs);
   if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", sent);
   return turn;
 }

@@ -37,8 +37,8 @@ export type Turn = "usual" | number;
  */
 export class Ownerless {
   readonly #clock: Clock;
-  /** Calls of all objects. Those that take something wait for long: others, which may give it back, have places of their own. */
-  readonly #waiting: Readonly<Record<"start" | "prompt", Waiters>>;
+  /** Calls of all objects. Patient ones wait for long: others, which may give back what those took, have places of their own. */
+  readonly #waiting: Readonly<Record<"patient" | "prompt", Waiters>>;
   /** By object and method. Their number is that of the tables' sequences and of fixed shards. */
   readonly #failures = new Map<string, Failures>();
   /** The nodes that found objects, by object. */
@@ -46,7 +46,7 @@ export class Ownerless {
 
   constructor(clock: Clock, within: Within) {
     this.#clock = clock;
-    this.#waiting = { start: new Waiters(clock, within, LOOK_MS), prompt: new Waiters(clock, within, LOOK_MS) };
+    this.#waiting = { patient: new Waiters(clock, within, LOOK_MS), prompt: new Waiters(clock, within, LOOK_MS) };
   }
 
   noteFailure(method: string): void {
@@ -71,7 +71,7 @@ export class Ownerless {
   }
 
   /** While another call finds out, it waits. `undefined`: for longer than that, or too many do. */
-  async turnOf(method: string, kind: "start" | "prompt", waitMs: number): Promise<Turn | undefined> {
+  async turnOf(method: string, kind: "patient" | "prompt", waitMs: number): Promise<Turn | undefined> {
     const look = () => this.#turnOf(method);
     const turn = look();
     if (turn !== undefined || waitMs === 0) return turn;

@@ -1,7 +1,7 @@
 /** Calls that a client waits for end so soon on an edge. */
 export const STATE_DEADLINE_MS = 2_000;
 
-/** A call that takes something waits so long before, for its object's owner and for its place. Clients that give up sooner ask again. */
+/** A patient call waits so long before, for its object's owner and for its place. Clients that give up sooner ask again. */
 export const START_WAIT_MS = 4_000;
 
 /** Whether an object says that a call came after its caller's wait: it changed nothing. */

@@ -23,6 +23,7 @@ const KEY = "IDEMPOTENCY/keys-7";
 const VALUES = [{ key: "k", notAfterMs: 1_002_000 }, "more"];
 const KINDS: StateCallsOptions["kinds"] = new Map([
   ["IDEMPOTENCY", { begin: "start", finish: "prompt", alarm: "platform" }],
+  ["SEQUENCES", { reserve: "patient", list: "prompt" }],
   ["TABLE_TRUTH", { publish: "once", text: "long" }],
 ]);
 
@@ -246,8 +247,8 @@ describe("a call of an edge", () => {
   });
 
   /** A call that begins now: what becomes of it. */
-  const begun = ({ calls }: ReturnType<typeof setUp>, name: string, method = "begin") =>
-    calls.call("IDEMPOTENCY", name, method, VALUES).then(
+  const begun = ({ calls }: ReturnType<typeof setUp>, name: string, method = "begin", namespace = "IDEMPOTENCY") =>
+    calls.call(namespace, name, method, VALUES).then(
       () => "answered",
       (error: StateUnavailable) => (error.answers.length === 0 ? error.message : "given up"),
     );
@@ -344,6 +345,22 @@ describe("a call of an edge", () => {
     const laterMs = sent.map(({ values }) => (values[0] as { notAfterMs: number }).notAfterMs - 1_002_000);
     expect(laterMs.slice(0, 3)).toEqual([500, 1_000, 1_500]);
     expect(Math.max(...laterMs)).toBeLessThanOrEqual(4_000);
+  });
+
+  it.each<readonly [string, string]>([
+    ["reserve", "answered"],
+    ["list", UNOWNED],
+  ])("of an object without an owner waits by its kind, and says as much as its caller: %s", async (method, outcome) => {
+    const edge = setUp(["orphan", "orphan"]);
+    const { call, own, run, pause, sent } = edge;
+    for (let turn = 0; turn < 6; turn++) await call(method, "SEQUENCES");
+    sent.length = 0;
+    const waiting = Array.from({ length: 20 }, () => begun(edge, "keys-7", method, "SEQUENCES"));
+    await run(pause(3_400));
+    own.fill("well");
+    const outcomes = await run(Promise.all(waiting));
+    expect(outcomes.filter((one) => one === outcome).length).toBeGreaterThanOrEqual(19);
+    expect(sent.map(({ values }) => values)).toEqual(sent.map(() => VALUES));
   });
 
   it("of an object without an owner is not made after its process stood still: its caller has gone", async () => {

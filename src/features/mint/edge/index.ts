@@ -12,7 +12,7 @@ export class SequenceBlocks extends thinObject<SequenceRpc>(
     const module = await import("./object.ts");
     return (context, env) => new module.SequenceBlocks(context, env);
   },
-  { reserve: "prompt", list: "prompt", listed: "prompt" },
+  { reserve: "patient", list: "prompt", listed: "prompt" },
 ) {}
 
 export const mint = {
