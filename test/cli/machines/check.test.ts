@@ -102,6 +102,24 @@ describe("the check of an edge", () => {
     expect(findings).toEqual(errors === 0 ? [] : [{ state: "error", text: why + remedy }]);
   });
 
+  const at = "2026-11-28T06:00:00.000Z";
+  const own = { name: "e1", revision: 3, change: 4, version: "1.0.0", processes: 1, ageMs: 0, heardAt: at };
+
+  it.each<readonly [what: string, edges: readonly object[], warnings: readonly RegExp[]]>([
+    ["in order", [own], []],
+    ["ahead of the state nodes", [{ ...own, change: 5 }], [/^edge e1: it has revision 3, change 5, which no /]],
+    ["behind", [{ ...own, revision: 2 }], [/^edge e1: it has revision 2, and another is published$/]],
+    ["one of two of its name", [{ ...own, isTwice: true }], [/^edge e1: two edges have this name/]],
+    ["with an old mirror", [{ ...own, ageMs: 90_000 }], [/^edge e1: its mirror is 90 s old$/]],
+    ["stopped", [{ ...own, change: 5, heardAt: "2026-11-28T05:58:00.000Z" }], []],
+    ["in order beside another that is not", [own, { ...own, name: "e2", change: 5 }], []],
+  ])("warns as the state nodes know it: %s", async (_, edges, warnings) => {
+    const node = await stateNode("tls/state", { time: at, published: { revision: 3, change: 4 }, edges });
+    const found = await checked(node);
+    expect(found.map(({ state }) => state)).toEqual(warnings.map(() => "warning"));
+    for (const [index, each] of warnings.entries()) expect(found[index]?.text).toMatch(each);
+  });
+
   it("warns if no state node answers, and notes if one does not", async () => {
     const silent = await closedPort();
     const refused = { state: "note", text: `the state node ${silent} does not answer: connection refused` };

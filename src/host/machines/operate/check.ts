@@ -21,6 +21,7 @@ import {
   stateNodes,
   whyOf,
 } from "./nodes.ts";
+import { faultsOfEdge } from "./status.ts";
 
 const ok = (text: string): Finding => ({ state: "ok", text });
 const note = (text: string): Finding => ({ state: "note", text });
@@ -83,7 +84,8 @@ function certificateOf(pem: string | undefined): X509Certificate | undefined {
 
 type See = ReturnType<typeof stateNodes> | undefined;
 
-async function edgeFindings({ listen, processes, stateNodes: nodes }: EdgeOptions, see: See, needs: CheckNeeds) {
+async function edgeFindings(options: EdgeOptions, see: See, needs: CheckNeeds) {
+  const { name, listen, processes, stateNodes: nodes } = options;
   const addresses =
     "port" in listen
       ? Array.from({ length: listen.port === 0 ? 0 : processes }, (_, at) => ({ ...listen, port: listen.port + at }))
@@ -96,6 +98,7 @@ async function edgeFindings({ listen, processes, stateNodes: nodes }: EdgeOption
     ...ports,
     ...seen.map(([node, answer]) => nodeFinding(node, answer)),
     ...silenceFindings(seen),
+    ...ownFindings(name, seen, needs.nowMs()),
     ...(await apartFindings(seen, see)),
     ...versionFindings(seen, needs.version),
   ];
@@ -186,6 +189,12 @@ async function apartFindings(seen: Seen, see: See): Promise<readonly Finding[]> 
 function silenceFindings(seen: Seen): readonly Finding[] {
   const isSilent = seen.length > 0 && seen.every(([, each]) => "why" in each && !each.isRefused && !each.isOther);
   return isSilent ? [warning("no state node answers: start them, and correct stateNodes, routes and firewalls")] : [];
+}
+
+/** By the first node that tells: all ask one object. */
+function ownFindings(name: string, seen: Seen, nowMs: number): readonly Finding[] {
+  const answer = seen.map(([, each]) => each).find((each) => "machines" in each);
+  return answer === undefined ? [] : faultsOfEdge(name, answer.machines, nowMs).map(warning);
 }
 
 function nodeFinding(node: string, seen: NodeSeen): Finding {

@@ -127,6 +127,10 @@ function faultsOf(leases: ClusterStatus["leases"], nodes: ClusterStatus["nodes"]
   ];
 }
 
+/** Faults of an edge that has asked a moment ago, as the state nodes know it. */
+export const faultsOfEdge = (name: string, answer: MachinesAnswer, nowMs: number): readonly string[] =>
+  edgeFaults(edgesOf(answer, nowMs).filter((edge) => edge.name === name && edge.heardMs < STALE_MS));
+
 function edgeFaults(edges: readonly EdgeStatus[]): readonly string[] {
   return edges.flatMap(({ name, revision, change, isBehind, isAhead, isTwice, heardMs, mirrorAgeMs, silent = [] }) => {
     const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
