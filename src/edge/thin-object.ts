@@ -7,8 +7,8 @@ import { reportDefect } from "./log.ts";
 type Method = (...values: readonly unknown[]) => unknown;
 
 /**
- * How an edge calls a method. `prompt`: a client waits. `patient`: so too, and it waits for its object's owner and, while nodes
- * are busy, for a place. `start`: so too, and its first value is a `TimedCall`. `long`: an operator may wait. These may be made again at another state node after one that
+ * How an edge calls a method. `prompt`: a client waits. `patient`: so too, and it waits for its object's owner. `start`: so too,
+ * its first value is a `TimedCall`, and while nodes are busy it waits for a place. `long`: an operator may wait. These may be made again at another state node after one that
  * went away. `once`: the same would be another change.
  */
 export type CallKind = "prompt" | "patient" | "start" | "long" | "once";

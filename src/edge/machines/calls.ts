@@ -6,10 +6,12 @@ import { textHash } from "../../routing/bytes.ts";
 import { systemClock } from "../platform.ts";
 import type { CallKind, ThinClass, TimedCall } from "../thin-object.ts";
 import { Admission, BUSY_PONG_MS } from "./admission.ts";
+import { type Call, isAwaited, isPatient, type Sent, StateUnavailable, UNSENT } from "./call.ts";
 import { Ownerless, type Turn } from "./ownerless.ts";
-import { START_WAIT_MS, STATE_DEADLINE_MS, type StateRpc, saysLate } from "./rpc.ts";
+import { STATE_DEADLINE_MS, type StateRpc } from "./rpc.ts";
 import { never, platformTimer, type Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
+import { inTurn, turnOf, Wait } from "./wait.ts";
 
 /** A node that is silent for this long is asked whether it is there. 250 ms marked nodes of a busy machine. */
 const SILENCE_MS = 800;
@@ -45,47 +47,11 @@ export interface StateCallsOptions {
   readonly within?: Within;
 }
 
-/** A call as it was sent to nodes. */
-interface Sent {
-  /** One for each try. */
-  readonly answers: Promise<unknown>[];
-  /** For the object's owner, and a place. */
-  readonly waitedMs: number;
-}
-
-const UNSENT: Sent = { answers: [], waitedMs: 0 };
-
-/** A call without an answer. */
-export class StateUnavailable extends Error {
-  /** One for each try; some still come. None where no node was asked: the call was never made. */
-  readonly answers: readonly Promise<unknown>[];
-  /** The call ended so much later than its caller counted. */
-  readonly waitedMs: number;
-
-  constructor(why: string, { answers, waitedMs }: Sent = UNSENT, cause?: unknown) {
-    super(why, { cause });
-    this.waitedMs = waitedMs;
-    this.answers = answers;
-  }
-}
-
 type Settled =
   | { readonly kind: "answered"; readonly value: unknown }
   | { readonly kind: "rejected"; readonly error: unknown };
 /** `failed`: by the object, or because no node owns it just now. `late`: the node is there. */
 type Outcome = Settled | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "late" | "down" };
-
-/** `waitedMs`: before it. */
-type Send = (rpc: StateRpc, waitedMs: number) => Promise<unknown>;
-/** `method`: with its object. `isAnswered`: by an earlier try. */
-type Call = Readonly<{
-  key: string;
-  method: string;
-  kind: CallKind;
-  send: Send;
-  turn?: Turn;
-  isAnswered?: () => boolean;
-}>;
 
 class Watched {
   readonly name: string;
@@ -136,8 +102,12 @@ export function stateCalls(options: StateCallsOptions) {
       // Its object may have lost its owner meanwhile.
       return admission.count(turnOf(ownerless, call, 0, wait.sent()).then(send), place);
     };
-    // Those that find out are few, and may take long: they keep no place from calls of other objects.
-    const last = inTurn(ownerless, call, wait, (turn) => (turn === "usual" ? sendInPlace() : send(turn)));
+    // Those that find out are few, and may take long: they keep no place from calls of other objects. Nor do mints: clients name
+    // as many sequences as they like, and each may be without an owner.
+    const needsPlace = call.kind === "start";
+    const last = inTurn(ownerless, heard, wait, (turn) =>
+      turn === "usual" && needsPlace ? sendInPlace() : send(turn),
+    );
     return Promise.race([wait.answer, last]);
   }
 
@@ -285,72 +255,6 @@ const endingLater = ([call, ...rest]: readonly unknown[], byMs: number): readonl
   const { notAfterMs } = call as TimedCall;
   return [{ ...(call as TimedCall), notAfterMs: notAfterMs + byMs }, ...rest];
 };
-
-/** By a client. */
-const isAwaited = (call: Call): boolean => call.kind === "prompt" || isPatient(call);
-
-const isPatient = ({ kind }: Call): boolean => kind === "start" || kind === "patient";
-
-/** A call's time before its deadline begins, over all its tries. */
-class Wait {
-  /** The first answer of any try, however late. */
-  readonly answer: Promise<unknown>;
-  readonly #clock: Clock;
-  readonly #fromMs: number;
-  readonly #answers: Promise<unknown>[] = [];
-  #isAnswered = false;
-  #noteAnswer: (value: unknown) => void = () => {};
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#fromMs = clock.nowMs();
-    this.answer = new Promise((resolve) => {
-      this.#noteAnswer = resolve;
-    });
-  }
-
-  leftMs(): number {
-    const nowMs = this.#clock.nowMs();
-    const untilMs = this.#fromMs + START_WAIT_MS;
-    return isToCome(untilMs, nowMs, START_WAIT_MS) ? untilMs - nowMs : 0;
-  }
-
-  sent(): Sent {
-    return { answers: this.#answers, waitedMs: this.#clock.nowMs() - this.#fromMs };
-  }
-
-  /** The call, whose tries are all heard. */
-  heard(call: Call): Call {
-    const send: Send = async (rpc, waitedMs) => {
-      const value = await call.send(rpc, waitedMs);
-      // A try that came late changed nothing: another one may do it.
-      if (!saysLate(value)) {
-        this.#isAnswered = true;
-        this.#noteAnswer(value);
-      }
-      return value;
-    };
-    return { ...call, send, isAnswered: () => this.#isAnswered };
-  }
-}
-
-/** While the object has no owner, a try that failed waits on. Another one may have found it meanwhile. */
-async function inTurn(ownerless: Ownerless, call: Call, wait: Wait, send: (turn: Turn) => Promise<unknown>) {
-  for (;;) {
-    const turn = await turnOf(ownerless, call, wait.leftMs(), wait.sent());
-    try {
-      return await send(turn);
-    } catch (error) {
-      if (wait.leftMs() === 0 || (turn === "usual" && !ownerless.isWithout(call.method))) throw error;
-    }
-  }
-}
-
-async function turnOf(ownerless: Ownerless, call: Call, waitMs: number, sent: Sent): Promise<Turn> {
-  const turn = await ownerless.turnOf(call.method, isPatient(call) ? "patient" : "prompt", waitMs);
-  if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", sent);
-  return turn;
-}
 
 function note(ownerless: Ownerless, { key, method, turn }: Call, { kind }: Outcome, { name }: Watched): void {
   if (kind === "answered") {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../ports/gateway.ts";
+import type { CallKind } from "../thin-object.ts";
 import type { Within } from "./timer.ts";
 import { isToCome } from "./to-come.ts";
 import { Waiters } from "./waiters.ts";
@@ -27,6 +28,8 @@ interface Failures {
   tries: number;
 }
 
+export type WaitingKind = Extract<CallKind, "start" | "patient" | "prompt">;
+
 /** A number: the call finds out, by one try; tries are counted from 1. */
 export type Turn = "usual" | number;
 
@@ -37,8 +40,8 @@ export type Turn = "usual" | number;
  */
 export class Ownerless {
   readonly #clock: Clock;
-  /** Calls of all objects. Patient ones wait for long: others, which may give back what those took, have places of their own. */
-  readonly #waiting: Readonly<Record<"patient" | "prompt", Waiters>>;
+  /** Calls of all objects. Those that wait for long keep no place from prompt ones, which may give back, nor mints from creates. */
+  readonly #waiting: Readonly<Record<WaitingKind, Waiters>>;
   /** By object and method. Their number is that of the tables' sequences and of fixed shards. */
   readonly #failures = new Map<string, Failures>();
   /** The nodes that found objects, by object. */
@@ -46,7 +49,8 @@ export class Ownerless {
 
   constructor(clock: Clock, within: Within) {
     this.#clock = clock;
-    this.#waiting = { patient: new Waiters(clock, within, LOOK_MS), prompt: new Waiters(clock, within, LOOK_MS) };
+    const waiters = () => new Waiters(clock, within, LOOK_MS);
+    this.#waiting = { start: waiters(), patient: waiters(), prompt: waiters() };
   }
 
   noteFailure(method: string): void {
@@ -71,7 +75,7 @@ export class Ownerless {
   }
 
   /** While another call finds out, it waits. `undefined`: for longer than that, or too many do. */
-  async turnOf(method: string, kind: "patient" | "prompt", waitMs: number): Promise<Turn | undefined> {
+  async turnOf(method: string, kind: WaitingKind, waitMs: number): Promise<Turn | undefined> {
     const look = () => this.#turnOf(method);
     const turn = look();
     if (turn !== undefined || waitMs === 0) return turn;

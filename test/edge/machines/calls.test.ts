@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { rankedFor, type StateCallsOptions, StateUnavailable, stateCalls } from "../../../src/edge/machines/calls.ts";
+import { StateUnavailable } from "../../../src/edge/machines/call.ts";
+import { rankedFor, type StateCallsOptions, stateCalls } from "../../../src/edge/machines/calls.ts";
 import type { StateRpc } from "../../../src/edge/machines/rpc.ts";
 import { describeTransport } from "./transport-contract.ts";
 import { virtualTime } from "./virtual-time.ts";
@@ -385,6 +386,18 @@ describe("a call of an edge", () => {
     expect(await edge.run(Promise.all(waiting))).toEqual(Array(1_000).fill("answered"));
   });
 
+  it("that takes something waits for its object's owner although a thousand mints wait", async () => {
+    const edge = setUp(["orphan", "orphan"]);
+    for (let turn = 0; turn < 3; turn++) await edge.call("reserve", "SEQUENCES");
+    for (let turn = 0; turn < 3; turn++) await edge.call();
+    for (let at = 0; at < 1_100; at++) void begun(edge, "keys-7", "reserve", "SEQUENCES");
+    await edge.run(edge.pause(50));
+    const waiting = Array.from({ length: 20 }, () => begun(edge, "keys-7"));
+    await edge.run(edge.pause(600));
+    edge.own.fill("well");
+    expect(await edge.run(Promise.all(waiting))).toEqual(Array(20).fill("answered"));
+  });
+
   it.each([0, 1_000])(
     "that gives back waits for its object's owner although %i that take something wait",
     async (begins) => {
@@ -470,6 +483,25 @@ describe("a call of an edge", () => {
     await run(pause(500));
     expect(await run(begun(edge, "keys-1"))).toBe("answered");
     void findings();
+    await run(pause(0));
+    const startedMs = clock.nowMs();
+    expect(await run(Promise.all(Array.from({ length: 8 }, () => begun(edge, "keys-1"))))).toEqual(
+      Array(8).fill("answered"),
+    );
+    expect(clock.nowMs() - startedMs).toBe(30);
+  });
+
+  it("that mints keeps no place from creates, however many sequences have no owner", async () => {
+    const edge = setUp(["well"]);
+    const { own, run, pause, clock, silent } = edge;
+    for (let at = 0; at < 1_000; at++) silent.add(`sequence-${at}`);
+    // Eight places.
+    own[0] = "refused";
+    await edge.call();
+    own[0] = "well";
+    await run(pause(500));
+    expect(await run(begun(edge, "keys-1"))).toBe("answered");
+    for (const name of silent) void begun(edge, name, "reserve", "SEQUENCES");
     await run(pause(0));
     const startedMs = clock.nowMs();
     expect(await run(Promise.all(Array.from({ length: 8 }, () => begun(edge, "keys-1"))))).toEqual(

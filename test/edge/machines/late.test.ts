@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { ControlPlaneRpc, Env } from "../../../src/edge/env.ts";
-import { StateUnavailable } from "../../../src/edge/machines/calls.ts";
+import { StateUnavailable } from "../../../src/edge/machines/call.ts";
 import { CLOCKS_MS, isLate, LATE_WORKS_MAX, LateWork } from "../../../src/edge/machines/late.ts";
 import {
   DIRECTORY_SHARDS,
