@@ -266,7 +266,8 @@ export class ControlPlane extends DurableObject<Env> implements TableHistory {
     const known = await this.#announcedPointer();
     const { revision, change } = (known.ok ? this.#announced.pointer : undefined) ?? {};
     const published = revision === undefined || change === undefined ? undefined : { revision, change };
-    return { ...this.#machines.read(this.#clock.nowMs()), published, object: this.#name };
+    const isUnpublished = known.ok && published === undefined ? true : undefined;
+    return { ...this.#machines.read(this.#clock.nowMs()), published, isUnpublished, object: this.#name };
   }
 
   /** Reads KV if the pointer in it is not known yet. */

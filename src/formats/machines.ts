@@ -47,12 +47,18 @@ export interface HeardNode {
 
 type MirroredChange = Pick<Pointer, "revision" | "change">;
 
+/** The publication that state nodes have, as far as they know. */
+export interface Published {
+  /** Mirrors should have it; absent where nothing is published, or that is not known. */
+  readonly published?: MirroredChange | undefined;
+  /** Nothing is published: KV was read. Earlier versions do not say it. */
+  readonly isUnpublished?: true | undefined;
+}
+
 /** The machines that were heard of lately, at the control plane. */
-export interface Machines {
+export interface Machines extends Published {
   readonly edges: readonly HeardEdge[];
   readonly nodes: readonly HeardNode[];
-  /** Mirrors should have it; absent where nothing is published. */
-  readonly published?: MirroredChange | undefined;
   /** The object that heard of them: nodes that ask another one have another state. Earlier versions have none. */
   readonly object?: string | undefined;
 }
@@ -112,17 +118,17 @@ export const isMirrored = (key: string): boolean => TABLE_OR_PACK.test(key) || i
 export const isOfCopies = (key: string): boolean => DIRECTORY_COPY.test(key);
 
 /** As JSON answers show them. */
-export function shownMachines({ edges, nodes, published }: Machines) {
+export function shownMachines({ edges, nodes, published, isUnpublished }: Machines) {
   const shown = <Heard extends { readonly heardAtMs: number }>({ heardAtMs, ...rest }: Heard) => ({
     ...rest,
     heardAt: new Date(heardAtMs).toISOString(),
   });
-  return { published, nodes: nodes.map(shown), edges: edges.map(shown) };
+  return { published, isUnpublished, nodes: nodes.map(shown), edges: edges.map(shown) };
 }
 
 /** Whether a mirror has a change that state nodes do not have: their state is older than it, or another. */
-export const isAhead = (own: MirroredChange, published: MirroredChange | undefined): boolean =>
-  published !== undefined && isBehind(published, own);
+export const isAhead = (own: MirroredChange, { published, isUnpublished }: Published): boolean =>
+  published === undefined ? isUnpublished === true && own.revision > 0 : isBehind(published, own);
 
 /** Whether a mirror lacks the last change. */
 export const isBehind = (own: MirroredChange, published: MirroredChange | undefined): boolean =>

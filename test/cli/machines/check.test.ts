@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer as createPlain } from "node:http";
 import { createServer, type Server } from "node:https";
 import { type AddressInfo, createServer as createSocket } from "node:net";
 import { tmpdir } from "node:os";
@@ -46,13 +47,16 @@ const needs = {
   deadline: AbortSignal.timeout,
   env: () => undefined,
   readText: () => undefined,
+  pause: async () => undefined,
 };
 
-async function checked(...stateNodes: readonly string[]) {
+const checked = (...stateNodes: readonly string[]) => checkedAt(0, ...stateNodes);
+
+async function checkedAt(port: number, ...stateNodes: readonly string[]) {
   const options: EdgeOptions = {
     role: "edge",
     name: "e1",
-    listen: { host: "127.0.0.1", port: 0 },
+    listen: { host: "127.0.0.1", port },
     processes: 1,
     stateFolder: join(folder, "e1"),
     stateNodes,
@@ -108,7 +112,11 @@ describe("the check of an edge", () => {
   it.each<readonly [what: string, edges: readonly object[], warnings: readonly RegExp[]]>([
     ["in order", [own], []],
     ["ahead of the state nodes", [{ ...own, change: 5 }], [/^edge e1: it has revision 3, change 5, which no /]],
-    ["behind", [{ ...own, revision: 2 }], [/^edge e1: it has revision 2, and another is published$/]],
+    [
+      "behind",
+      [{ ...own, change: 3 }],
+      [/^edge e1: it has revision 3, change 3, and revision 3, change 4 is published$/],
+    ],
     ["one of two of its name", [{ ...own, isTwice: true }], [/^edge e1: two edges have this name/]],
     ["with an old mirror", [{ ...own, ageMs: 90_000 }], [/^edge e1: its mirror is 90 s old$/]],
     ["stopped", [{ ...own, change: 5, heardAt: "2026-11-28T05:58:00.000Z" }], []],
@@ -118,6 +126,58 @@ describe("the check of an edge", () => {
     const found = await checked(node);
     expect(found.map(({ state }) => state)).toEqual(warnings.map(() => "warning"));
     for (const [index, each] of warnings.entries()) expect(found[index]?.text).toMatch(each);
+  });
+
+  const published = { revision: 3, change: 4 };
+  it.each<readonly [what: string, nodes: readonly (readonly object[])[], findings: readonly object[]]>([
+    [
+      "is ahead where nothing is published any more",
+      [[{ time: at, isUnpublished: true, edges: [{ ...own, ageMs: 90_000, silent: ["s1"] }] }]],
+      [
+        {
+          state: "warning",
+          text: expect.stringMatching(/^edge e1: it has revision 3, change 4, which no state node /),
+        },
+      ],
+    ],
+    [
+      "has no table yet, and nothing is published",
+      [[{ time: at, isUnpublished: true, edges: [{ ...own, revision: 0, change: 0 }] }]],
+      [],
+    ],
+    ["is ahead of a table that is not known", [[{ time: at, edges: [own] }]], []],
+    [
+      "is behind for a moment",
+      [
+        [
+          { time: at, published, edges: [{ ...own, change: 3 }] },
+          { time: at, published, edges: [own] },
+        ],
+      ],
+      [],
+    ],
+    [
+      "is ahead of one of two states",
+      [[{ object: "a", time: at, published, edges: [{ ...own, change: 5 }] }], [{ object: "b", time: at, edges: [] }]],
+      [{ state: "error", text: expect.stringMatching(/^state nodes have different states, /) }],
+    ],
+  ])("warns once, and of what lasts: it %s", async (_, said, findings) => {
+    const nodes = await Promise.all(said.map((each) => stateNode("tls/state", ...each)));
+    expect(await checked(...nodes)).toEqual(findings);
+  });
+
+  it("warns of an edge that serves, and whose mirror does not ask", async () => {
+    const served = createPlain((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end("{}");
+    });
+    await once(served.listen(0, "127.0.0.1"), "listening");
+    const { port } = served.address() as AddressInfo;
+    const edges = [{ ...own, heardAt: "2026-11-28T05:58:00.000Z" }];
+    const node = await stateNode("tls/state", { time: at, published, edges });
+    const found = await checkedAt(port, node);
+    served.close();
+    expect(found).toEqual([{ state: "warning", text: "edge e1: it has not asked for 120 s" }]);
   });
 
   it("warns if no state node answers, and notes if one does not", async () => {
@@ -146,7 +206,17 @@ describe("the status of a cluster", () => {
     ["well, with an earlier version", [{}, { object: "a" }], []],
     ["two states", [{ object: "a" }, { object: "b" }], [/^state nodes have different states, /]],
     ["two edges of one name", [{ edges: [{ ...EDGE, isTwice: true }] }], [/^edge e1: two edges have this name, /]],
-    ["an edge that is behind", [{ edges: [{ ...EDGE, revision: 2 }] }], [/^edge e1: it has revision 2, and another /]],
+    [
+      "an edge that is behind",
+      [{ edges: [{ ...EDGE, revision: 2 }] }],
+      [/^edge e1: it has revision 2, change 4, and revision 3, change 4 is published$/],
+    ],
+    [
+      "an edge that has a table, and nothing is published",
+      [{ published: undefined, isUnpublished: true }],
+      [/^edge e1: it has revision 3, change 4, which no /, /^no table is published$/],
+    ],
+    ["a table that is not known", [{ published: undefined }], [/^the state nodes do not name the table that is pub/]],
     [
       "an edge that has a later revision, whatever it hears",
       [{ edges: [{ ...EDGE, revision: 4, change: 1, ageMs: 90_000, silent: ["s1"] }] }],

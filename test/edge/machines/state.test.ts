@@ -145,6 +145,7 @@ describe("the pointer", () => {
     const before = await (await ask("/machines")).json();
     expect(before).toMatchObject({ node: { version: "9.9.9" }, nodes: [], edges: [] });
     expect(before).not.toHaveProperty("published");
+    expect(before).toHaveProperty("isUnpublished", true);
     await publish(0);
     const silent = ["10.0.0.22:8443"];
     await ask("/pointer?wait=20", { "waybill-edge": JSON.stringify({ ...REPORT, node: "10.0.0.21:8443", silent }) });

@@ -31,8 +31,8 @@ Exit code: 0 without faults; 1 with faults, or if the file cannot be read. Notes
     const options = await machineOf(config, runtime);
     const { checkMachine } = await import("../../../host/machines/operate/check.ts");
     const { readText } = await import("../../../host/machines/files.ts");
-    const { nowMs, fetch, deadline, env, version } = runtime;
-    const findings = await checkMachine(options, { nowMs, fetch, deadline, env, version, readText });
+    const { nowMs, fetch, deadline, env, version, pause } = runtime;
+    const findings = await checkMachine(options, { nowMs, fetch, deadline, env, version, readText, pause });
     const isGood = findings.every(({ state }) => state !== "error");
     if (json) await runtime.print(jsonText({ isGood, findings }));
     else await showFindings(findings, runtime);

@@ -15,6 +15,7 @@ import {
   askPlain,
   type Finding,
   listenFault,
+  type MachinesAnswer,
   type NodeSeen,
   reachable,
   type Seen,
@@ -30,6 +31,7 @@ const error = (text: string): Finding => ({ state: "error", text });
 
 export interface CheckNeeds extends BucketNeeds {
   readonly version: string;
+  readonly pause: (ms: number) => Promise<void>;
 }
 
 /** All that can be known of a machine before it serves, and while it does. Run on the machine itself. */
@@ -94,12 +96,16 @@ async function edgeFindings(options: EdgeOptions, see: See, needs: CheckNeeds) {
     Promise.all(addresses.map((address) => portFinding(address, "an edge", () => isHealthy(address)))),
     see === undefined ? [] : Promise.all(nodes.map(async (node) => [node, await see.see(node)] as const)),
   ]);
+  const serves = (await Promise.all(addresses.map(isHealthy))).includes(true);
+  const faultsIn = (answer: MachinesAnswer) => faultsOfEdge(name, answer, needs.nowMs(), serves);
+  const apart = await apartFindings(seen, see);
+  const own = apart.length > 0 ? [] : await ownFaults(seen, see, faultsIn, needs.pause);
   return [
     ...ports,
     ...seen.map(([node, answer]) => nodeFinding(node, answer)),
     ...silenceFindings(seen),
-    ...ownFindings(name, seen, needs.nowMs()),
-    ...(await apartFindings(seen, see)),
+    ...apart,
+    ...own.map(warning),
     ...versionFindings(seen, needs.version),
   ];
 }
@@ -191,11 +197,21 @@ function silenceFindings(seen: Seen): readonly Finding[] {
   return isSilent ? [warning("no state node answers: start them, and correct stateNodes, routes and firewalls")] : [];
 }
 
-/** By the first node that tells: all ask one object. */
-function ownFindings(name: string, seen: Seen, nowMs: number): readonly Finding[] {
-  const answer = seen.map(([, each]) => each).find((each) => "machines" in each);
-  return answer === undefined ? [] : faultsOfEdge(name, answer.machines, nowMs).map(warning);
+/** By the first node that tells: all ask one object. A publication or a start is seen by its edges some moments later. */
+async function ownFaults(seen: Seen, see: See, faultsIn: (answer: MachinesAnswer) => readonly string[], pause: Pause) {
+  const found = seen.find(([, each]) => "machines" in each);
+  if (found === undefined || see === undefined) return [];
+  const [node, first] = found;
+  if (!("machines" in first) || faultsIn(first.machines).length === 0) return [];
+  await pause(PUBLISHED_MS);
+  const again = await see.see(node);
+  return "machines" in again ? faultsIn(again.machines) : [];
 }
+
+type Pause = CheckNeeds["pause"];
+
+/** A mirror has a table of usual size in less. */
+const PUBLISHED_MS = 2_000;
 
 function nodeFinding(node: string, seen: NodeSeen): Finding {
   if ("machines" in seen) return ok(`the state node ${node} answers`);

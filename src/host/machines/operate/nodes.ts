@@ -63,6 +63,7 @@ export interface MachinesAnswer {
   /** The object of tables that the node asks. */
   readonly object?: string;
   readonly published?: { readonly revision: number; readonly change: number };
+  readonly isUnpublished?: true;
   readonly nodes?: readonly SeenNode[];
   readonly edges?: readonly SeenEdge[];
 }

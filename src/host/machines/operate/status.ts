@@ -73,7 +73,7 @@ export async function clusterStatus(known: KnownMachines, nowMs: number): Promis
     const faults = [
       ...faultsOf(leases, nodes),
       ...(apart === undefined ? [] : [apart]),
-      ...edgeFaults(edges),
+      ...edgeFaults(edges, answer?.published),
       ...(answer ? noTable(answer) : [NO_ANSWER]),
     ];
     return { isWell: faults.length === 0, faults, published: answer?.published ?? null, leases, nodes, edges };
@@ -84,8 +84,10 @@ export async function clusterStatus(known: KnownMachines, nowMs: number): Promis
 
 const NO_ANSWER = "no state node says which edges there are";
 
-const noTable = ({ published }: MachinesAnswer): readonly string[] =>
-  published === undefined ? ["no table is published"] : [];
+function noTable({ published, isUnpublished }: MachinesAnswer): readonly string[] {
+  if (published !== undefined) return [];
+  return [isUnpublished === true ? "no table is published" : "the state nodes do not name the table that is published"];
+}
 
 const answerIn = (seen: readonly (readonly [string, NodeSeen])[]): MachinesAnswer | undefined =>
   seen.flatMap(([, each]) => ("machines" in each ? [each.machines] : []))[0];
@@ -109,12 +111,13 @@ function nodeOf(address: string, seen: NodeSeen): ClusterStatus["nodes"][number]
 }
 
 /** Times are the node's: only its own clock is compared with them. */
-function edgesOf({ edges = [], published, time }: MachinesAnswer, nowMs: number): readonly EdgeStatus[] {
+function edgesOf(answer: MachinesAnswer, nowMs: number): readonly EdgeStatus[] {
+  const { edges = [], published, time } = answer;
   const atMs = time === undefined ? nowMs : Date.parse(time);
   return edges.map(({ name, revision, change, version, processes, ageMs, silent = [], isTwice, heardAt }) => {
     const heardMs = Math.max(0, atMs - Date.parse(heardAt));
     const own = { name, revision, change, version, processes, silent, ...(isTwice && { isTwice }) };
-    const order = { isBehind: isBehind(own, published), isAhead: isAhead(own, published) };
+    const order = { isBehind: isBehind(own, published), isAhead: isAhead(own, answer) };
     return { ...own, mirrorAgeMs: ageMs + heardMs, heardMs, ...order };
   });
 }
@@ -127,20 +130,22 @@ function faultsOf(leases: ClusterStatus["leases"], nodes: ClusterStatus["nodes"]
   ];
 }
 
-/** Faults of an edge that has asked a moment ago, as the state nodes know it. */
-export const faultsOfEdge = (name: string, answer: MachinesAnswer, nowMs: number): readonly string[] =>
-  edgeFaults(edgesOf(answer, nowMs).filter((edge) => edge.name === name && edge.heardMs < STALE_MS));
+/** Faults of an edge, as the state nodes know it. One that does not serve need not ask. */
+export function faultsOfEdge(name: string, answer: MachinesAnswer, nowMs: number, serves: boolean): readonly string[] {
+  const isMeant = (edge: EdgeStatus): boolean => edge.name === name && (serves || edge.heardMs < STALE_MS);
+  return edgeFaults(edgesOf(answer, nowMs).filter(isMeant), answer.published);
+}
 
-function edgeFaults(edges: readonly EdgeStatus[]): readonly string[] {
+function edgeFaults(edges: readonly EdgeStatus[], published: MachinesAnswer["published"]): readonly string[] {
   return edges.flatMap(({ name, revision, change, isBehind, isAhead, isTwice, heardMs, mirrorAgeMs, silent = [] }) => {
     const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
     if (isTwice) return [`edge ${name}: two edges have this name, and one hides the other; give each its own`];
     // A time that cannot be read is none.
     if (!(heardMs < STALE_MS)) return [`edge ${name}: it has not asked for ${seconds(heardMs)}`];
-    if (isBehind) return [`edge ${name}: it has revision ${revision}, and another is published`];
     const own = `edge ${name}: it has revision ${revision}, change ${change}`;
+    if (isBehind) return [`${own}, and revision ${published?.revision}, change ${published?.change} is published`];
     if (isAhead) return [`${own}, which no state node has: their bucket lost it, or is another`];
     if (mirrorAgeMs >= STALE_MS) return [`edge ${name}: its mirror is ${seconds(mirrorAgeMs)} old`];
-    return silent.length === 0 ? [] : [`edge ${name}: it gets no answer from ${silent.join(" and ")}`];
+    return silent.length === 0 ? [] : [`edge ${name}: its mirror gets nothing from ${silent.join(" and ")}`];
   });
 }
