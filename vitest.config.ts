@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
@@ -8,6 +8,8 @@ import { defineConfig } from "vitest/config";
 delete process.env["npm_command"];
 // All folders that tests make are in this one, and are removed with it.
 const scratch = mkdtempSync(join(tmpdir(), "waybill-tests-"));
+// PostgreSQL refuses to run as root: then its user has to reach its folder in here.
+chmodSync(scratch, 0o711);
 process.env["TMPDIR"] = scratch;
 process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
 // Hundreds of commands start sooner. Tests copy the sources: in the project's own folder each copy would be kept for ever.
@@ -75,6 +77,8 @@ const onNode = {
 const optimizer = { ssr: { enabled: true, include: ["jsonc-parser"] } };
 const onWorkerd = {
   ...timeouts,
+  // Some take 30 s on two quiet cores, and three times as long beside another run.
+  testTimeout: 180_000,
   deps: { optimizer },
   isolate: false,
   setupFiles: ["test/setup/properties.ts", "test/setup/worker.ts"],
