@@ -77,8 +77,6 @@ const onNode = {
 const optimizer = { ssr: { enabled: true, include: ["jsonc-parser"] } };
 const onWorkerd = {
   ...timeouts,
-  // Some take 30 s on two quiet cores, and three times as long beside another run.
-  testTimeout: 180_000,
   deps: { optimizer },
   isolate: false,
   setupFiles: ["test/setup/properties.ts", "test/setup/worker.ts"],

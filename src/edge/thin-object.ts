@@ -8,8 +8,8 @@ type Method = (...values: readonly unknown[]) => unknown;
 
 /**
  * How an edge calls a method. `prompt`: a client waits. `patient`: so too, and it waits for its object's owner. `start`: so too,
- * its first value is a `TimedCall`, and while nodes are busy it waits for a place. `long`: an operator may wait. These may be made again at another state node after one that
- * went away. `once`: the same would be another change.
+ * its first value is a `TimedCall`, and while nodes are busy it waits for a place. `long`: an operator may wait. These may be made
+ * again at another state node after one that went away. `once`: the same would be another change.
  */
 export type CallKind = "prompt" | "patient" | "start" | "long" | "once";
 
@@ -64,8 +64,7 @@ export function thinObject<Api extends object>(
       void context.blockConcurrencyWhile(async () => {
         try {
           if (await isMoved(context, env)) return;
-          const make = implementation.loaded ?? (await implementation.load());
-          this.object = make(context, env);
+          this.object = await implementation.run((make) => make(context, env));
         } catch (error) {
           reportDefect(error);
           throw error;

@@ -14,12 +14,12 @@ export type Call = Readonly<{
   isAnswered?: () => boolean;
 }>;
 
-/** By a client. */
-export const isAwaited = (call: Call): boolean => call.kind === "prompt" || isPatient(call);
+/** A client waits for it. */
+export type AwaitedCall = Call & { readonly kind: WaitingKind };
 
-export const waitingKind = ({ kind }: Call): WaitingKind => (kind === "start" || kind === "patient" ? kind : "prompt");
+export const isAwaited = (call: Call): call is AwaitedCall => call.kind === "prompt" || isPatient(call);
 
-export const isPatient = ({ kind }: Call): boolean => kind === "start" || kind === "patient";
+export const isPatient = (call: Call): call is AwaitedCall => call.kind === "start" || call.kind === "patient";
 
 /** A call as it was sent to nodes. */
 export interface Sent {

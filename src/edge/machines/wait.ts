@@ -1,5 +1,5 @@
 import type { Clock } from "../../ports/gateway.ts";
-import { type Call, type Send, type Sent, StateUnavailable, waitingKind } from "./call.ts";
+import { type AwaitedCall, type Send, type Sent, StateUnavailable } from "./call.ts";
 import type { Ownerless, Turn } from "./ownerless.ts";
 import { START_WAIT_MS, saysLate } from "./rpc.ts";
 import { isToCome } from "./to-come.ts";
@@ -33,7 +33,7 @@ export class Wait {
   }
 
   /** The call, whose tries are all heard. */
-  heard(call: Call): Call {
+  heard(call: AwaitedCall): AwaitedCall {
     const send: Send = async (rpc, waitedMs) => {
       const value = await call.send(rpc, waitedMs);
       // A try that came late changed nothing: another one may do it.
@@ -48,7 +48,12 @@ export class Wait {
 }
 
 /** While the object has no owner, a try that failed waits on. Another one may have found it meanwhile. */
-export async function inTurn(ownerless: Ownerless, call: Call, wait: Wait, send: (turn: Turn) => Promise<unknown>) {
+export async function inTurn(
+  ownerless: Ownerless,
+  call: AwaitedCall,
+  wait: Wait,
+  send: (turn: Turn) => Promise<unknown>,
+) {
   for (;;) {
     const turn = await turnOf(ownerless, call, wait.leftMs(), wait.sent());
     try {
@@ -60,8 +65,8 @@ export async function inTurn(ownerless: Ownerless, call: Call, wait: Wait, send:
   }
 }
 
-export async function turnOf(ownerless: Ownerless, call: Call, waitMs: number, sent: Sent): Promise<Turn> {
-  const turn = await ownerless.turnOf(call.method, waitingKind(call), waitMs);
+export async function turnOf(ownerless: Ownerless, call: AwaitedCall, waitMs: number, sent: Sent): Promise<Turn> {
+  const turn = await ownerless.turnOf(call.method, call.kind, waitMs);
   if (turn === undefined) throw new StateUnavailable("all calls of this object failed a moment ago", sent);
   return turn;
 }

@@ -176,9 +176,10 @@ describe("a create whose attempt goes wrong at any point", () => {
     }
   });
 
-  it("makes one entity when the second attempt goes wrong too", async () => {
+  it.each([0, 1, 2, 3])("makes one entity when the second attempt goes wrong too: quarter %i", async (quarter) => {
     const points = await pointsFrom("begin");
-    for (const first of points) {
+    expect(points.length).toBeGreaterThanOrEqual(4);
+    for (const first of points.filter((_, at) => at % 4 === quarter)) {
       for (const second of points) {
         const run = await runWith({ points: [first, second] });
         const { name } = run;

@@ -92,11 +92,12 @@ async function edgeFindings(options: EdgeOptions, see: See, needs: CheckNeeds) {
     "port" in listen
       ? Array.from({ length: listen.port === 0 ? 0 : processes }, (_, at) => ({ ...listen, port: listen.port + at }))
       : [];
+  const serving = await Promise.all(addresses.map(isHealthy));
   const [ports, seen] = await Promise.all([
-    Promise.all(addresses.map((address) => portFinding(address, "an edge", () => isHealthy(address)))),
+    Promise.all(addresses.map((address, at) => portFinding(address, "an edge", async () => serving[at] === true))),
     see === undefined ? [] : Promise.all(nodes.map(async (node) => [node, await see.see(node)] as const)),
   ]);
-  const serves = (await Promise.all(addresses.map(isHealthy))).includes(true);
+  const serves = serving.includes(true);
   const faultsIn = (answer: MachinesAnswer) => faultsOfEdge(name, answer, needs.nowMs(), serves);
   const apart = await apartFindings(seen, see);
   const own = apart.length > 0 ? [] : await ownFaults(seen, see, faultsIn, needs.pause);
